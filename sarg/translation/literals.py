@@ -8,6 +8,7 @@
     TimestampTZ                      an instant, in microseconds
     java.sql.Date                    a day when only one fits (``day_of_midnight``), else a range of two days
     java.sql.Timestamp               a range: the writer's time zone is not in the bytes
+    HiveIntervalYearMonth, DayTime   an interval of months or of microseconds
     text with half a surrogate pair  Opaque: Java would compare its replacement character
     struct, list, map                Opaque (``membership`` takes a struct IN and a folded IN list apart)
     any class that does not fit      Opaque
@@ -25,8 +26,18 @@ from fractions import Fraction
 
 from evaluator.language.epoch import FIRST_GREGORIAN_DAY
 from evaluator.language.expression import Literal, Opaque, Operand
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import DATE, TIMESTAMP, Kind, Type
-from sarg.hive_tree.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp, ZonedTimestamp
+from sarg.hive_tree.constants import (
+    Constant,
+    DayTime,
+    LocalDate,
+    LocalTimestamp,
+    SqlDate,
+    SqlTimestamp,
+    YearMonth,
+    ZonedTimestamp,
+)
 
 __all__ = ["day_of_midnight", "literal_of", "range_of", "type_of"]
 
@@ -76,6 +87,10 @@ def literal_of(constant: Constant | None, declared_type: Type) -> Operand:
             if day is None:
                 return Opaque("the writer's time zone is not in the bytes of a date")
             return Literal(day, declared_type)
+        case YearMonth(months=months) if kind is Kind.OTHER:
+            return Literal(TimeSpan("months", months), TIME_SPAN)
+        case DayTime(seconds=seconds, nanos=nanos) if kind is Kind.OTHER and nanos % 1000 == 0:
+            return Literal(TimeSpan("micros", seconds * 10**6 + nanos // 1000), TIME_SPAN)
         case SqlTimestamp() if kind is Kind.TIMESTAMP:
             return Opaque("the writer's time zone is not in the bytes of a timestamp")
         case _:
