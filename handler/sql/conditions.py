@@ -24,6 +24,7 @@ from sqlglot import exp
 from evaluator.language.construction import TRUE
 from evaluator.language.expression import (
     And,
+    Call,
     Compare,
     Constant,
     HudiExpression,
@@ -31,16 +32,18 @@ from evaluator.language.expression import (
     IsNull,
     Like,
     Literal,
+    Node,
     Not,
     Operand,
     Or,
     Unknown,
+    fold,
 )
 from evaluator.language.function_names import SQL_COMPARISONS
 from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import STRING
-from handler.sql.literals import LiteralError, is_small, shortened
+from handler.sql.literals import LiteralError, is_small, shortened, string
 from handler.sql.operands import OperandReader
 
 __all__ = ["condition", "is_condition"]
@@ -112,6 +115,21 @@ def _condition(node: exp.Expr) -> HudiExpression:
 
 def _operand(node: exp.Expr) -> Operand:
     return _READER.read(node)
+
+
+def _text_of(operand: Operand) -> Operand:
+    """``concat('a', '%')`` and ``'a' || '%'`` as the text that they are; any other operand as it is."""
+
+    def joined(node: Node, parts: list[Node]) -> Node:
+        match node:
+            case Call(function="concat"):
+                texts = [part.value for part in parts if isinstance(part, Literal)]
+                if len(texts) == len(parts) and all(isinstance(text, str) for text in texts):
+                    return string("".join(map(str, texts)))
+        return node
+
+    text = fold(operand, joined)
+    return text if isinstance(text, Literal) else operand
 
 
 def _undecided(node: exp.Expr, why: str) -> Unknown:
@@ -217,7 +235,7 @@ def _like(node: exp.Like, escape: str) -> HudiExpression:
 
 
 def _like_pattern(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression:
-    match _operand(pattern):
+    match _text_of(_operand(pattern)):
         case Literal(value=str(text)):
             return Like(_operand(value), text, escape)
         case Literal(value=None):
@@ -232,7 +250,7 @@ def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]],
     def build(arguments: Sequence[exp.Expr]) -> HudiExpression:
         if len(arguments) != 2:
             return Unknown(f"{name} takes two arguments")
-        match _operand(arguments[1]):
+        match _text_of(_operand(arguments[1])):
             case Literal(value=str(text)):
                 return Like(_operand(arguments[0]), before + escape_text(text) + after)
             case Literal(value=None):
@@ -258,7 +276,7 @@ def _null_test(arguments: Sequence[exp.Expr]) -> HudiExpression:
 
 def _regular_expression(arguments: Sequence[exp.Expr]) -> HudiExpression:
     if len(arguments) == 2:
-        match _operand(arguments[1]):
+        match _text_of(_operand(arguments[1])):
             case Literal(value=str(pattern)):
                 return matches(_operand(arguments[0]), pattern)
             case Literal(value=None):

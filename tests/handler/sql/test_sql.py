@@ -401,3 +401,52 @@ def test_every_condition_of_the_hive_corpus_of_this_room_is_read():
     document = json.loads((Path(__file__).parents[1] / "data" / "hive_filters.json").read_text())
     for entry in document["filters"]:
         assert to_text(parse(entry["sql"], "hive"))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("s LIKE concat('a', '%')", "s LIKE 'a%'"),
+        ("s LIKE 'a' || 'b' || '%'", "s LIKE 'ab%'"),
+        ("startswith(s, concat('a', concat('%', 'b')))", "startswith(s, 'a%b')"),
+        ("s RLIKE concat('^', 'ab')", "s RLIKE '^ab'"),
+    ],
+)
+def test_a_pattern_may_be_a_constant_text(text, plain):
+    assert parse(text, "spark") == parse(plain, "spark")
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("interval '1' year", "INTERVAL '12' MONTH"),
+        ("interval 3 months", "INTERVAL '3' MONTH"),
+        ("interval -3 month", "INTERVAL '-3' MONTH"),
+        ("interval '+2' weeks", "INTERVAL '14' DAY"),
+        ("INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '14' MONTH"),
+        ("interval '-1 02:03:04.5' day to second", "INTERVAL '-93784.5' SECOND"),
+        ("interval '2:30' hour to minute", "INTERVAL '9000' SECOND"),
+        ("interval '1 year 2 months'", "INTERVAL '14' MONTH"),
+        ("interval '1 day 2 hours'", "INTERVAL '93600' SECOND"),
+        ("interval 1.5 seconds", "INTERVAL '1.5' SECOND"),
+        ("interval 250 milliseconds", "INTERVAL '0.25' SECOND"),
+    ],
+)
+def test_an_interval_is_a_literal_in_every_spelling(text, span):
+    filter_ = parse(f"d < date '2020-01-01' + {text}", "spark")
+    assert str(filter_) == f"d < (DATE '2020-01-01' + {span})"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'1-12' year to month",
+        "'1 24:00:00' day to second",
+        "'1.5' day",
+        "'x' month",
+        "'1 month 1 day'",
+        "'1' fortnight",
+    ],
+)
+def test_an_interval_of_another_form_is_not_understood(text):
+    assert any(isinstance(node, Opaque) for node in walk(parse(f"d < date '2020-01-01' + interval {text}", "spark")))
