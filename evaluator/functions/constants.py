@@ -117,6 +117,8 @@ def _moved(value: Any, kind: Type, span: TimeSpan, semantics: Semantics) -> _Res
             return _date(_months_later(value, span.amount))
         if span.unit == "days" and semantics.dates_count_days:
             return _date(value + span.amount)
+        if span.unit == "micros" and semantics.dates_may_lose_hours:
+            return None
         value = value * DAY
     elif kind != TIMESTAMP:
         return None

@@ -65,6 +65,8 @@ class Semantics:
 
     dates_count_days            Spark adds a number to a date as days, and a date moved by whole days is a date. In Hive
                                 it is a timestamp.
+    dates_may_lose_hours        Spark moves a date by hours to a timestamp, or cuts the hours off: a setting
+                                (``spark.sql.legacy.interval.enabled``) decides.
     moves_by_instant            Spark and Hive 2 move a timestamp by an interval as an instant of the session zone. From
                                 Hive 3 on a timestamp is a wall clock.
     days_keep_wall_clock        Spark moves an instant by months and by whole days to the same wall clock.
@@ -96,6 +98,7 @@ class Semantics:
     floats_may_keep_doubles: bool = False
     seconds_are_rough: bool = False
     dates_count_days: bool = False
+    dates_may_lose_hours: bool = False
     moves_by_instant: bool = False
     days_keep_wall_clock: bool = False
     dates_move_by_instant: bool = False
@@ -165,6 +168,7 @@ _SPARK = (
     "dates_from_any_text",
     "micros_only",
     "dates_count_days",
+    "dates_may_lose_hours",
     "moves_by_instant",
     "days_keep_wall_clock",
     "functions_of_spark",
