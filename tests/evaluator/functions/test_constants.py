@@ -142,6 +142,32 @@ def test_a_timestamp_in_a_gap_or_moved_over_one_is_left_open(engine: str) -> Non
     assert constant_in("timestamp '2021-03-29 00:00:00' + interval '5' hour", engine, "Europe/Berlin") is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("date '1969-12-31' - interval '2-2' year to month", "DATE '1967-10-31'"),
+        ("date '1969-12-31' + interval '2-2' year to month", "DATE '1972-02-29'"),
+        ("interval '-2-2' year to month + date '1969-12-31'", "DATE '1967-10-31'"),
+        (
+            "timestamp '1969-12-31 15:59:46.674' + interval '2-2' year to month",
+            "TIMESTAMP '1972-02-29 15:59:46.674000'",
+        ),
+        ("date '1969-12-31' - interval '99 11:22:33.5' day to second", "TIMESTAMP '1969-09-22 12:37:26.500000'"),
+        ("date '1969-12-31' + interval '99 11:22:33.5' day to second", "TIMESTAMP '1970-04-09 11:22:33.500000'"),
+        ("add_months('2015-01-14', 1)", "DATE '2015-02-14'"),
+        ("add_months('2015-01-31', 1)", "DATE '2015-02-28'"),
+        ("add_months('2015-02-28', 2)", "DATE '2015-04-30'"),
+        ("add_months('2015-02-28', 12)", "DATE '2016-02-29'"),
+    ],
+)
+def test_hive_moves_dates_as_its_own_tests_say(text: str, value: str) -> None:
+    """The moves of Hive's ``interval_arithmetic.q`` and the examples of HIVE-9357."""
+    for engine in ("hive", "hive3", "hive4"):
+        constant = constant_in(text, engine)
+        assert constant is not None
+        assert str(ex.Literal(constant.interval.lo, constant.type)) == value
+
+
 def test_a_date_of_hive_2_is_moved_in_utc_only() -> None:
     text = "date '2020-03-31' + interval '1' month"
     assert constant_in(text, "hive", "Europe/Berlin") is None
