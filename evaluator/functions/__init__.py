@@ -11,6 +11,7 @@ file, and ``base`` holds the interface:
     date_pattern.py  date_format
     text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
+    constants.py     of constants alone: their one result, where it is known exactly
 
 ``argument_counts.py`` says how many arguments each has.
 
