@@ -34,7 +34,7 @@ demo: install ## Skip files of a real Hudi table with real Hive filters, and pro
 	$(BIN)/sargo demo
 
 test: install ## Run every test but those that start Hive and the long ones on Spark
-	$(BIN)/python -m pytest -m "not hive and not spark_full" -n auto --maxprocesses 4 --dist loadgroup
+	$(BIN)/python -m pytest -m "not hive and not spark_full" -n auto --maxprocesses 4 --dist loadfile
 
 test-all: install ## Run make test with all cases instead of a share, and other examples of the property tests
 	SARGO_TESTS=all $(MAKE) test

@@ -11,6 +11,7 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.sampling import ALL_CASES
 
@@ -31,16 +32,33 @@ settings.register_profile(
 settings.load_profile("sargo")
 
 
+class OneSpark(LoadScopeScheduling):
+    """Gives each process a file at a time, and one of them all tests on Spark, first: it starts Spark once."""
+
+    def _split_scope(self, nodeid):
+        return "spark" if may_start_spark(nodeid) else nodeid.partition("::")[0]
+
+
+def may_start_spark(nodeid):
+    path, _, test = nodeid.partition("[")[0].partition("::")
+    return "spark" in path or "pyspark" in test
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return OneSpark(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One process more than processors: some tests wait for processes, sockets or clocks."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what starts Spark. One process runs all of that, and first; the other files go to whichever is free."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if "spark" in getattr(item, "fixturenames", ()) and "spark" not in given:
             item.add_marker(pytest.mark.spark)
-        group = "spark" if item.get_closest_marker("spark") else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+            if not may_start_spark(item.nodeid):
+                raise pytest.UsageError(f"{item.nodeid} starts Spark: say so in the name of its file")
