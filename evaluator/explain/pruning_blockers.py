@@ -9,7 +9,8 @@
 
 *open* counts the kept slices in which the condition may hold or not for this cause. *alone* counts those of them that
 would be skipped if the condition were impossible there and all else stayed as it is: the most that a repair of this one
-cause can gain. It is computed from the outcomes of the evaluation, by one rule for each node of the tree:
+cause can gain. What does gain something is not known from statistics: ``handler.advise.remedies`` asks the data. It is
+computed from the outcomes of the evaluation, by one rule for each node of the tree:
 
     the node cannot be what is sought when ...        so a child alone decides where ...
     ------------------------------------------------  ---------------------------------------------
@@ -27,11 +28,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import NullTest
+from evaluator.binding.leaves import Comparison, Membership, NullTest, Prefix, Test
+from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
+from evaluator.explain.open_constants import open_constants
 from evaluator.explain.reasons import undecided_functions
 from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
-from evaluator.language.expression import to_text
+from evaluator.language.schema import Schema
 from evaluator.language.value_texts import cut
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust, reason
@@ -48,8 +51,6 @@ CHUNK_BYTES = 64 << 20
 SAMPLED = 64
 #: Slices whose ranges are measured.
 MEASURED = 4096
-#: A typical range as wide as this share of the table's is worth narrowing.
-WIDE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class PruningBlocker:
     open      number of kept slices in which the condition is open for this cause
     alone     how many of them would be skipped if the condition were impossible there, all else as it is
     beside    conditions beside it under OR: what they rule out, this one may keep
-    remedy    what would help; "" if that is not known
+    remedy    what would help: a literal to write, or what a what-if on the data has confirmed; "" for nothing known
     """
 
     condition: str
@@ -80,8 +81,10 @@ class PruningBlocker:
         if not self.alone:
             others = f"; {' and '.join(self.beside)}, beside it under OR, would still keep them" if self.beside else ""
             return f"{what}, in {_slices(self.open)} of those kept{others}"
-        mended = f"with {self.remedy}" if self.remedy else "were it decided"
-        return f"{what}; {mended}, up to {_slices(self.alone, 'more ')} could be skipped"
+        if self.remedy or self.cause == "not decided":
+            mended = f"with {self.remedy}" if self.remedy else "were it decided"
+            return f"{what}; {mended}, up to {_slices(self.alone, 'more ')} could be skipped"
+        return f"{what}; it alone keeps {_slices(self.alone)}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -120,9 +123,15 @@ _Cause = tuple[str, str, str]  # cause, column, reason
 
 
 def pruning_blockers(
-    bound: BoundExpression, evaluation: Evaluation, sources: Sequence[StatisticsProvider]
+    bound: BoundExpression,
+    evaluation: Evaluation,
+    sources: Sequence[StatisticsProvider],
+    schema: Schema | None = None,
 ) -> tuple[PruningBlocker, ...]:
-    """All pruning blockers of a filter, those first that keep most by themselves."""
+    """All pruning blockers of a filter, those first that keep most by themselves.
+
+    ``schema``: of the table, for the form of literals to write.
+    """
     source = source_filter(bound)
     tree = _Tree(source)
     rows = evaluation.kept_rows.astype(np.int64)
@@ -136,7 +145,7 @@ def pruning_blockers(
                 tallies[number, cause].add(chunk[mask], alone[mask], wanted)
     beside = tree.beside()
     blockers = [
-        _blocker(bound, sources, source.leaves[number], cause, tally, beside[number])
+        _blocker(bound, sources, schema, source.leaves[number], cause, tally, beside[number])
         for (number, cause), tally in tallies.items()
         if tally.open
     ]
@@ -219,7 +228,7 @@ class _Tree:
         while node.children:
             more = " …" if len(node.children) > 1 else more
             node = node.children[0]
-        return "" if node.leaf is None else cut(to_text(self._source.leaves[node.leaf].node)) + more
+        return "" if node.leaf is None else cut(self._source.leaves[node.leaf].text) + more
 
 
 def _causes(
@@ -271,23 +280,26 @@ def _at(flags: object, rows: Rows) -> Mask:
 def _blocker(
     bound: BoundExpression,
     sources: Sequence[StatisticsProvider],
+    schema: Schema | None,
     leaf: SourceLeaf,
     cause: _Cause,
     tally: _Tally,
     beside: tuple[str, ...],
 ) -> PruningBlocker:
-    kind, column, why = cause
+    kind, _, why = cause
     remedy = ""
-    if kind == "range":
-        kind, why, remedy = _of_range(bound, sources, leaf, np.concatenate(tally.rows))
-    elif kind == "no statistics":
-        remedy = f"statistics of {column}"
-    elif kind == "not trusted":
-        remedy = f"statistics of {column} that can be trusted"
-    condition = bound.leaves[leaf.bound[0]]
+    if kind in ("range", "not decided"):
+        constants = open_constants(leaf.node, schema, bound.semantics)
+        remedy = "; ".join(constant.remedy for constant in constants if constant.remedy)
+        if kind == "range":
+            kind, why = (
+                ("not decided", "; ".join(constant.why for constant in constants))
+                if constants
+                else _of_range(bound, sources, leaf, np.concatenate(tally.rows))
+            )
     return PruningBlocker(
-        to_text(leaf.node),
-        condition.columns,
+        leaf.text,
+        bound.leaves[leaf.bound[0]].columns,
         cause=kind,
         reason=why,
         open=tally.open,
@@ -299,8 +311,8 @@ def _blocker(
 
 def _of_range(
     bound: BoundExpression, sources: Sequence[StatisticsProvider], leaf: SourceLeaf, rows: Rows
-) -> tuple[str, str, str]:
-    """(cause, reason, remedy) of a condition whose bounds are known: a function without a range, or a wide range."""
+) -> tuple[str, str]:
+    """(cause, reason) of a condition whose bounds are known: a function without a range, or a wide range."""
     condition = bound.leaves[leaf.bound[0]]
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
     undecided = [
@@ -319,13 +331,27 @@ def _of_range(
         )
     ]
     if len(undecided) * 2 > len(sample):
-        return "not decided", f"{undecided[0]} is not decided on the bounds of most slices", ""
+        return "not decided", f"{undecided[0]} is not decided on the bounds of most slices"
     if len(condition.columns) != 1:
-        return "range", f"the ranges of {' and '.join(condition.columns)} overlap", ""
+        return "range", f"the ranges of {' and '.join(condition.columns)} overlap"
     column = condition.columns[0]
     width = typical_range_width([s.statistics[column] for s in sources if column in s.statistics], rows)
     if width is None:
-        return "range", "its bounds allow a matching row", ""
+        return "range", "its bounds allow a matching row"
+    if width and _needs_one_value(condition.test, leaf.sought):
+        return "range", f"a slice with more than one value of {column} may hold a match"
     share = "less than 1 %" if 0 < width < 0.01 else f"{width:.0%}".replace("%", " %")
-    why = f"in a typical slice {column} covers {share} of its range in the table"
-    return "range", why, f"clustering by {column}" if width >= WIDE else ""
+    return "range", f"in a typical slice {column} covers {share} of its range in the table"
+
+
+def _needs_one_value(test: Test, sought: TruthValue) -> bool:
+    """Whether bounds rule the test out only where they are one value, as for ``<>`` and LIKE '%x'."""
+    match test:
+        case Comparison(op=op):
+            return op == "!=" if sought is TruthValue.TRUE else op in ("=", "<=>")
+        case Membership():
+            return sought is TruthValue.FALSE
+        case Prefix(prefix=prefix, exact=exact):
+            return not prefix.value if sought is TruthValue.TRUE else not exact
+        case _:
+            return False

@@ -41,6 +41,12 @@ class SourceLeaf:
     sought: TruthValue
 
     @property
+    def text(self) -> str:
+        """For people: what is sought of the condition, with the NOT under which it stands."""
+        negated = self.sought is TruthValue.FALSE and not isinstance(self.node, ex.Unknown)
+        return ex.to_text(ex.Not(self.node) if negated else self.node)
+
+    @property
     def bound(self) -> tuple[int, ...]:
         """The bound leaves that evaluate it, the source condition itself first."""
         return self.program.leaf_indices

@@ -20,6 +20,7 @@ from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
 from evaluator.explain.reasons import Decision, decisions
 from evaluator.explain.residual import Residuals, residuals
 from evaluator.language.outcome import describe
+from evaluator.language.schema import Schema
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust, reason
@@ -111,12 +112,16 @@ class MatchReport:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The evaluation of a bound filter on ``n`` slices by the statistics of ``providers``."""
+    """The evaluation of a bound filter on ``n`` slices by the statistics of ``providers``.
+
+    ``schema``: of the table, for the form of literals to write.
+    """
 
     bound: BoundExpression
     evaluation: Evaluation
     providers: Sequence[StatisticsProvider]
     n: int
+    schema: Schema | None = None
 
     @cached_property
     def leaves(self) -> tuple[LeafReport, ...]:
@@ -139,7 +144,7 @@ class Explanation:
     @cached_property
     def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
         """Why not more was skipped; the causes first that keep most slices by themselves."""
-        return pruning_blockers(self.bound, self.evaluation, self.providers)
+        return pruning_blockers(self.bound, self.evaluation, self.providers, self.schema)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """The rest of the filter that must be checked on the rows of these slices, given by index."""

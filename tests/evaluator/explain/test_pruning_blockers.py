@@ -70,7 +70,10 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
         sought, impossible = (
             (outcome.FALSE, outcome.TRUE) if leaf.sought is TruthValue.FALSE else (outcome.TRUE, outcome.FALSE)
         )
-        counts = expected.setdefault(ex.to_text(leaf.node), [0, 0])
+        text = ex.to_text(
+            leaf.node if sought == outcome.TRUE or isinstance(leaf.node, ex.Unknown) else ex.Not(leaf.node)
+        )
+        counts = expected.setdefault(text, [0, 0])
         for place in range(len(rows)):
             now = [column[place] for column in per_leaf]
             assert run_tree(written, now) & outcome.TRUE
@@ -131,30 +134,30 @@ def doubted(trust: Trust) -> ColumnStatistics:
         (
             X_IS_5,
             {"x": WIDE},
-            [("range", 2, 2, "in a typical slice x covers 50 % of its range in the table", "clustering by x")],
+            [("range", 2, 2, "in a typical slice x covers 50 % of its range in the table", "")],
         ),
         (
             X_IS_5,
             {"x": NARROW},
             [("range", 1, 1, "in a typical slice x covers less than 1 % of its range in the table", "")],
         ),
-        (X_IS_5, {}, [("no statistics", 3, 3, "no statistics of column x", "statistics of x")]),
-        (X_IS_5, {"x": NOTHING}, [("no statistics", 3, 3, "the bounds are not known", "statistics of x")]),
+        (X_IS_5, {}, [("no statistics", 3, 3, "no statistics of column x", "")]),
+        (X_IS_5, {"x": NOTHING}, [("no statistics", 3, 3, "the bounds are not known", "")]),
         (
             X_IS_5,
             {"x": doubted(Trust.NO_RECORD)},
-            [("no statistics", 3, 3, reason(Trust.NO_RECORD), "statistics of x")],
+            [("no statistics", 3, 3, reason(Trust.NO_RECORD), "")],
         ),
         (
             X_IS_5,
             {"x": doubted(Trust.NAN_ZERO)},
-            [("not trusted", 3, 3, reason(Trust.NAN_ZERO), "statistics of x that can be trusted")],
+            [("not trusted", 3, 3, reason(Trust.NAN_ZERO), "")],
         ),
         (ex.Unknown("a subquery is not decided"), {}, [("not decided", 3, 3, "a subquery is not decided", "")]),
         (
             ex.IsNull(col("x")),
             {"x": NOTHING},
-            [("no statistics", 3, 3, "the null counts are not known", "statistics of x")],
+            [("no statistics", 3, 3, "the null counts are not known", "")],
         ),
         (
             ex.IsNull(col("x")),
@@ -188,16 +191,48 @@ def test_a_condition_under_or_keeps_what_the_one_beside_it_rules_out() -> None:
     first, second, *more = the_obstacles(ex.Or((X_IS_5, Y_IS_5)), {"x": NARROW}, 3)
     assert not more
     assert (first.condition, first.open, first.alone, first.beside) == ("y = 5", 3, 2, ("x = 5",))
-    assert first.sentence == (
-        "y = 5: no statistics of column y; with statistics of y, up to 2 more file slices could be skipped"
-    )
+    assert first.sentence == ("y = 5: no statistics of column y; it alone keeps 2 file slices")
     assert (second.condition, second.open, second.alone, second.beside) == ("x = 5", 1, 0, ("y = 5",))
     assert second.sentence.endswith("in 1 file slice of those kept; y = 5, beside it under OR, would still keep them")
 
 
 def test_not_turns_and_into_or() -> None:
     actual = the_obstacles(ex.Not(ex.And((X_IS_5, ex.Not(Y_IS_5)))), {"x": from_values(INT, [5], [5], [0], [1])}, 1)
-    assert [(o.condition, o.alone, o.beside) for o in actual] == [("y = 5", 1, ("x = 5",))]
+    assert [(o.condition, o.alone, o.beside) for o in actual] == [("y = 5", 1, ("NOT x = 5",))]
+
+
+X_IS_NOT_5 = ex.Compare("!=", col("x"), lit(5, INT))
+
+
+@pytest.mark.parametrize(
+    ("expression", "condition"),
+    [
+        (ex.Not(X_IS_5), "NOT x = 5"),
+        (X_IS_NOT_5, "x != 5"),
+        (ex.Not(ex.In(col("x"), (lit(3, INT), lit(5, INT)))), "NOT x IN (3, 5)"),
+    ],
+    ids=str,
+)
+def test_a_condition_keeps_its_not_and_only_one_value_rules_it_out(
+    expression: ex.HudiExpression, condition: str
+) -> None:
+    first, *_ = the_obstacles(expression, {"x": WIDE}, 3)
+    assert (first.condition, first.cause, first.remedy) == (condition, "range", "")
+    assert first.reason == "a slice with more than one value of x may hold a match"
+
+
+def test_a_pattern_without_a_prefix_is_ruled_out_by_one_value_only() -> None:
+    schema = Schema([Field("s", STRING)])
+    source = StatisticsProvider("column_stats", {"s": from_values(STRING, ["a", "c"], ["b", "d"])})
+    for expression in (
+        ex.Like(col("s"), "%BRASS"),
+        ex.Not(ex.Like(col("s"), "%BRASS")),
+        ex.Not(ex.Like(col("s"), "b%x")),
+    ):
+        bound = bind(expression, schema, SPARK)
+        [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source])
+        assert (blocker.condition, blocker.remedy) == (ex.to_text(expression), "")
+        assert blocker.reason == "a slice with more than one value of s may hold a match"
 
 
 def test_what_was_not_understood_is_named_once() -> None:
