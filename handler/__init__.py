@@ -1,9 +1,10 @@
 """Plans which files of a Hudi table a filter needs, for Python, SQL text, PySpark, Hive and the command line.
 
-    from handler import open_table, prune
+    from handler import open_table, prune, what_helps
 
     plan = prune("/data/trips", "fare > 50 AND city = 'sf'", engine="spark")
     plan.kept        # the file slices to read
+    what_helps(plan) # which index or clustering would make it keep fewer
 
     table = open_table("/data/trips")       # for several filters: statistics stay in memory
     plan = prune(table, "fare > 50")
@@ -20,6 +21,8 @@ TYPE_CHECKING = False  # ``typing`` would be the first thing that ``sargo`` load
 if TYPE_CHECKING:
     from typing import Any
 
+    from handler.advise.remedies import WhatHelps as WhatHelps
+    from handler.advise.remedies import what_helps as what_helps
     from handler.planning.plan import Plan as Plan
     from handler.planning.plan import Reason as Reason
     from handler.planning.prune import prune as prune
@@ -35,11 +38,13 @@ _MODULES = {
     "Plan": "handler.planning.plan",
     "Reason": "handler.planning.plan",
     "TableError": "index_store",
+    "WhatHelps": "handler.advise.remedies",
     "open_table": "index_store.opened_table",
     "prune": "handler.planning.prune",
+    "what_helps": "handler.advise.remedies",
 }
 
-__all__ = ["FileSlice", "OpenTable", "Plan", "Reason", "TableError", "open_table", "prune"]
+__all__ = ["FileSlice", "OpenTable", "Plan", "Reason", "TableError", "WhatHelps", "open_table", "prune", "what_helps"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,15 +12,14 @@ indexes keep is exact: it is evaluated on all slices.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.evaluation.evaluate import StatisticsProvider
-from handler.advise.advisor import Advisor, WorkloadFilter
+from handler.advise.advisor import Advisor
 from handler.advise.candidate_scores import score_of, values_of
+from handler.advise.sampled_filters import SampledFilter, sample_filter
 from handler.advise.workload import LoggedFilter, Workload
 from index_store import TableError
 from index_store.own.advice.selectivity_score import SelectivityScore, score_of_statistics
@@ -132,6 +131,7 @@ class Advice:
     summary      of the filters of the workload
     candidates   best first
     names        of the indexes that the table has
+    options      of the definition of the candidates: the trees of expressions, and their zone
     """
 
     table: str
@@ -143,6 +143,7 @@ class Advice:
     candidates: tuple[Candidate, ...]
     proposal: Proposal
     names: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unseen(self) -> int:
@@ -155,31 +156,6 @@ class Advice:
         return self.sample.slices == self.slices
 
 
-@dataclass(frozen=True, eq=False)
-class _SampledFilter:
-    """A filter evaluated on the sample.
-
-    scale      slices of the table for each slice of the sample that the filter keeps
-    existing   the statistics of the table's own indexes; ``before`` ``(k,) bool``: what the filter keeps by them
-    offered    the statistics that each candidate would have, of those that the filter can use
-    """
-
-    filter: WorkloadFilter
-    scale: float
-    existing: list[StatisticsProvider]
-    before: npt.NDArray[np.bool_]
-    offered: dict[Entry, StatisticsProvider]
-
-    @property
-    def count(self) -> int:
-        """How often the filter was asked."""
-        return self.filter.filter.count
-
-    def saved(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> float:
-        """The slices of the table that are kept before and not after."""
-        return float(np.count_nonzero(before & ~after)) * self.scale
-
-
 def advise(advisor: Advisor) -> Advice:
     """Rank the candidates. Raises TableError when the sample cannot be read at all."""
     sample = advisor.sample
@@ -187,7 +163,7 @@ def advise(advisor: Advisor) -> Advice:
         path, why = next(iter(sample.failed.items()))
         raise TableError(f"{advisor.opened.path}/{path}", f"no file of the sample can be read: {why}")
     if advisor.workload is not None:
-        filters = [_sampled(advisor, one) for one in advisor.filters]
+        filters = [sample_filter(advisor, one) for one in advisor.filters]
         candidates = _rank_by_workload(advisor, filters)
         proposal = _propose(advisor, filters, candidates)
     else:
@@ -209,6 +185,7 @@ def advise(advisor: Advisor) -> Advice:
         candidates=candidates,
         proposal=proposal,
         names=advisor.names,
+        options=advisor.options,
     )
 
 
@@ -228,18 +205,7 @@ def _summary(advisor: Advisor) -> WorkloadSummary:
 # -- by the filters of a workload
 
 
-def _sampled(advisor: Advisor, filter_: WorkloadFilter) -> _SampledFilter:
-    existing = advisor.existing_providers(filter_.required)
-    before = advisor.kept(filter_, existing)
-    offered = {
-        entry: provider
-        for entry in advisor.entries
-        if (provider := advisor.provider(entry, filter_.required)) is not None
-    }
-    return _SampledFilter(filter_, len(filter_.kept) / before.sum() if before.any() else 0.0, existing, before, offered)
-
-
-def _rank_by_workload(advisor: Advisor, filters: Sequence[_SampledFilter]) -> tuple[Candidate, ...]:
+def _rank_by_workload(advisor: Advisor, filters: Sequence[SampledFilter]) -> tuple[Candidate, ...]:
     values = values_of(advisor.sample, advisor.columns)
     candidates = []
     for entry in advisor.entries:
@@ -278,7 +244,7 @@ def _unused(advisor: Advisor, entry: Entry, values: Mapping[str, Sequence[tuple[
     )
 
 
-def _existing_of(advisor: Advisor, filters: Sequence[_SampledFilter], entry: Entry) -> str:
+def _existing_of(advisor: Advisor, filters: Sequence[SampledFilter], entry: Entry) -> str:
     """The table's own indexes that skip slices for the filters that the entry serves, those first that skip most."""
     counts: dict[str, int] = {}
     for one in filters:
@@ -290,7 +256,7 @@ def _existing_of(advisor: Advisor, filters: Sequence[_SampledFilter], entry: Ent
     return ", ".join(sorted(counts, key=lambda name: -counts[name]))
 
 
-def _propose(advisor: Advisor, filters: Sequence[_SampledFilter], candidates: Sequence[Candidate]) -> Proposal:
+def _propose(advisor: Advisor, filters: Sequence[SampledFilter], candidates: Sequence[Candidate]) -> Proposal:
     """Choose entries one by one: each time the one that skips most per byte beside those chosen before it."""
     min_gain = MIN_GAIN * sum(one.count * len(one.filter.kept) for one in filters)
     left = [candidate.entry for candidate in candidates if candidate.skipped > 0]

@@ -38,7 +38,7 @@ from index_store.own.builders.sketching import ROWS
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
 
-__all__ = ["WhatIf", "WhatIfColumn", "WhatIfFilter", "arrangement_of", "what_if"]
+__all__ = ["WhatIf", "WhatIfColumn", "WhatIfFilter", "arrangement_of", "kept_by_bounds", "what_if"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ def what_if(advisor: Advisor, arrangement: SortOrder, sorted_by: Sequence[Field]
 
 def _compare_filter(advisor: Advisor, one: WorkloadFilter, today: OwnSketches, layout: SimulatedLayout) -> WhatIfFilter:
     sampled = advisor.sample.slices
-    before = _kept_by_bounds(advisor.table, one, today, sampled)
-    after = _kept_by_bounds(advisor.table, one, layout.kind, layout.slices)
+    before = kept_by_bounds(advisor.table, one, today, sampled)
+    after = kept_by_bounds(advisor.table, one, layout.kind, layout.slices)
     return WhatIfFilter(
         one.filter.text,
         one.filter.count,
@@ -152,9 +152,7 @@ def _compare_filter(advisor: Advisor, one: WorkloadFilter, today: OwnSketches, l
     )
 
 
-def _kept_by_bounds(
-    table: Table, one: WorkloadFilter, bounds: OwnSketches, slices: FileSlices
-) -> npt.NDArray[np.bool_]:
+def kept_by_bounds(table: Table, one: WorkloadFilter, bounds: OwnSketches, slices: FileSlices) -> npt.NDArray[np.bool_]:
     """``(k,) bool``: the slices that a filter keeps by bounds and partition values."""
     required = RequiredStatistics(one.required.bounds, one.required.nulls)
     return kept_mask(one.bound, len(slices), provide_from_kinds(required, (partition_values(table, slices), bounds)))

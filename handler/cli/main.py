@@ -8,6 +8,7 @@ it runs, so that help costs no library. ``exit_codes`` has the exit codes. An er
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -52,6 +53,8 @@ __all__ = ["main"]
 
 #: The variable in which a shell asks for completions.
 _COMPLETE = "_SARGO_COMPLETE"
+#: As ``handler.advise.remedies.DEFAULT_SECONDS``, which is not imported for the help; the longest that can be given.
+_SECONDS, _MAX_SECONDS = 5.0, 3600.0
 
 
 class _Sargo(click.Group):
@@ -291,22 +294,37 @@ def prune_command(plan: Plan, as_json: bool) -> None:
 @main.command()
 @_with_plan
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
-def explain(plan: Plan, as_json: bool, file_id: str | None) -> None:
-    """Show what each condition of a filter skips in TABLE, and why not more."""
-    from handler.views.explain import file_report, show_explanation, show_file
+@click.option(
+    "--what-if-seconds",
+    "seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, max=_MAX_SECONDS),
+    default=_SECONDS,
+    show_default=True,
+    help="How long data files may be read to find out what would help; 0: not at all.",
+)
+def explain(plan: Plan, as_json: bool, file_id: str | None, seconds: float) -> None:
+    """Show what each condition of a filter skips in TABLE, why not more, and what would help."""
+    from handler.advise.remedies import what_helps
+    from handler.views.explain import explained, file_report, show_explanation, show_file
 
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
     if file_id is not None and len(indices) != 1:
         raise InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
+    if math.isnan(seconds):
+        raise InputError("--what-if-seconds is not a number")
+    if indices:
+        if as_json:
+            print_json({**plan.to_dict(), "file": file_report(plan, indices[0])})
+        else:
+            show_file(plan, indices[0], stdout_console())
+        return
+    with spinner("asking the data what would help"):
+        help_ = what_helps(plan, seconds)
     if as_json:
-        document = plan.to_dict()
-        if indices:
-            document["file"] = file_report(plan, indices[0])
-        print_json(document)
-    elif indices:
-        show_file(plan, indices[0], stdout_console())
+        print_json(explained(plan, help_))
     else:
-        show_explanation(plan, stdout_console())
+        show_explanation(plan, stdout_console(), help_)
 
 
 @main.command()

@@ -153,7 +153,7 @@ def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, co
     )
     if plan.explanation is not None:
         console.print(leaf_tree(plan.explanation))
-    show_pruning_blockers(plan, console)
+    show_pruning_blockers(plan.why_not_more, len(plan.kept), console)
     for reason in plan.reasons:
         console.print(Text.assemble(("  • ", "magenta"), reason.text))
     proof = prove(path, plan, one.sql)

@@ -44,6 +44,7 @@ from handler.planning.reading import (
     exact_row_counts,
 )
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
+from index_store.opened_table import OpenTable
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
 
@@ -76,6 +77,7 @@ class Plan:
     kinds         the index kinds of the table
     schema        the columns of the table; None when the filter could not be evaluated
     ask           reads the statistics of columns that the filter does not name
+    opened        the table, for questions about its data (``what_helps``)
     """
 
     table: str
@@ -91,6 +93,7 @@ class Plan:
     kinds: tuple[IndexKind, ...] = field(default=(), repr=False)
     schema: Schema | None = field(default=None, repr=False)
     ask: ReadStatistics | None = field(default=None, repr=False)
+    opened: OpenTable | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

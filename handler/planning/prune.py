@@ -183,7 +183,7 @@ def _plan(
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
-        explanation = Explanation(filter_.bound, evaluation, answers.providers, n)
+        explanation = Explanation(filter_.bound, evaluation, answers.providers, n, schema)
         known = {reason.text for reason in reasons}
         reasons += [
             Reason("leaf", _why_unknown(leaf.text, leaf.reason))
@@ -205,6 +205,7 @@ def _plan(
         kinds=tuple(cached.kind for cached in at.cached),
         schema=None if explanation is None else opened.table.schema,
         ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
+        opened=opened,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from handler.advise.commands import create_commands
 from handler.advise.ranking import Advice, Candidate
 from handler.advise.reasons import USELESS
 from handler.advise.what_if import WhatIf
@@ -28,26 +27,10 @@ MAX_TEXT = 200
 
 
 def commands_of(advice: Advice) -> list[str]:
-    """The commands that build the proposed entries: one command for all columns that get the same sketches."""
-    sketches_by_column: dict[str, list[str]] = {}
-    for chosen in advice.proposal.entries:
-        sketches_by_column.setdefault(chosen.entry.on, []).append(chosen.entry.sketch)
-    columns_by_sketches: dict[tuple[str, ...], list[str]] = {}
-    for on, sketches in sketches_by_column.items():
-        columns_by_sketches.setdefault(tuple(sketches), []).append(on)
-    free_names = (name for number in itertools.count(1) if (name := f"advised_{number}") not in advice.names)
-    return [
-        " ".join(
-            [
-                "sargo index create",
-                shlex.quote(advice.table),
-                *(f"--on {shlex.quote(on)}" for on in columns),
-                *(f"--using {shlex.quote(sketch)}" for sketch in sketches),
-                *([f"--name {next(free_names)}"] if advice.names else []),
-            ]
-        )
-        for sketches, columns in columns_by_sketches.items()
-    ]
+    """The commands that build the proposed entries."""
+    return create_commands(
+        advice.table, (chosen.entry for chosen in advice.proposal.entries), advice.names, advice.options
+    )
 
 
 # -- JSON

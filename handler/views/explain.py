@@ -1,6 +1,9 @@
-"""``sargo explain``: the filter's tree with what each condition skipped, why not more, and one file in detail."""
+"""``sargo explain``: the filter's tree with what each condition skipped, why not more, what helps; and one file."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -16,22 +19,45 @@ from handler.views.plan import show_reasons, show_summary
 from handler.views.texts import bar
 from handler.views.tree import draw_tree
 
-__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_pruning_blockers"]
+if TYPE_CHECKING:
+    from evaluator.explain.pruning_blockers import PruningBlocker
+    from handler.advise.remedies import WhatHelps
+
+__all__ = [
+    "explained",
+    "file_report",
+    "leaf_tree",
+    "show_explanation",
+    "show_file",
+    "show_pruning_blockers",
+    "show_what_helps",
+]
 
 MAX_BLOCKERS = 12
 _UNDECIDED = describe(UNKNOWN)
 
 
-def show_explanation(plan: Plan, console: Console) -> None:
-    """Print the summary, the tree with counts, the pruning blockers, and the reasons."""
+def show_explanation(plan: Plan, console: Console, help_: WhatHelps | None = None) -> None:
+    """Print the summary, the tree with counts, the pruning blockers, what would help, and the reasons."""
     show_summary(plan, console)
     if plan.explanation is not None:
         console.print(Text("\nWhat each condition rules out", style="bold"))
         console.print(leaf_tree(plan.explanation))
         for match in plan.matches:
             console.print(Text(match.sentence, style="green"))
-        show_pruning_blockers(plan, console)
+        show_pruning_blockers(plan.why_not_more if help_ is None else help_.why_not_more, len(plan.kept), console)
+    if help_ is not None:
+        show_what_helps(help_, console)
     show_reasons(plan, console)
+
+
+def explained(plan: Plan, help_: WhatHelps) -> dict[str, object]:
+    """The plan as plain values for JSON, with what would help."""
+    return {
+        **plan.to_dict(),
+        "why_not_more": [one.to_dict() for one in help_.why_not_more],
+        "what_helps": help_.to_dict(),
+    }
 
 
 def leaf_tree(explanation: Explanation) -> Tree:
@@ -67,13 +93,11 @@ def _share(kind: str, count: int, only: int, *, alone: bool) -> str:
     return f"{kind} {count}" if alone else f"{kind} {count} ({only} only by it)"
 
 
-def show_pruning_blockers(plan: Plan, console: Console) -> None:
-    """Print why the kept slices are kept; the cause first that alone keeps most slices."""
-    blockers = plan.why_not_more
+def show_pruning_blockers(blockers: Sequence[PruningBlocker], kept: int, console: Console) -> None:
+    """Print why ``kept`` slices are kept; the cause first that alone keeps most slices."""
     if not blockers:
         return
     console.print(Text("\nWhy not more was skipped", style="bold"))
-    kept = len(plan.kept)
     rows = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     rows.add_column("  it alone keeps", no_wrap=True)
     rows.add_column("open in", justify="right", no_wrap=True)
@@ -93,6 +117,31 @@ def show_pruning_blockers(plan: Plan, console: Console) -> None:
     console.print(rows)
     if len(blockers) > MAX_BLOCKERS:
         console.print(Text(f"  … and {len(blockers) - MAX_BLOCKERS} more (--json lists them all)", style="dim"))
+
+
+def show_what_helps(help_: WhatHelps, console: Console) -> None:
+    """Print what would make the filter keep fewer slices, with the commands to run, or why nothing is proposed."""
+    if not help_.kept:
+        return
+    console.print(Text("\nWhat would help", style="bold"))
+    if help_.not_asked or help_.nothing:
+        known = f"not asked: {help_.not_asked}" if help_.not_asked else f"nothing: {help_.nothing}"
+        console.print(Text(f"  {known}", style="magenta" if help_.not_asked else ""))
+        return
+    rows = Table.grid(padding=(0, 2))
+    for one in help_.remedies:
+        kept = f"{one.kept:,.0f}" if one.exact else f"about {one.kept:,.0f}"
+        rows.add_row(
+            "",
+            Text(f"{one.kind}" if one.command else ""),
+            Text(one.text, style="green"),
+            Text(f"{kept} of {help_.slices:,} file slices would be kept, not {help_.kept:,}"),
+        )
+    console.print(rows)
+    for command in help_.commands:
+        console.print(Text(f"  {command}", style="green"), soft_wrap=True)
+    looked_at = f"asked of the data of {help_.looked_at:,} of {help_.slices:,} file slices in {help_.seconds:.2g} s"
+    console.print(Text(f"  {looked_at}", style="dim"))
 
 
 def file_report(plan: Plan, index: int) -> dict[str, object]:
