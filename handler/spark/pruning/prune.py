@@ -28,11 +28,13 @@ from handler.spark.catalyst.conditions import (
     time_zone_of,
     to_expression,
 )
+from handler.spark.pruning.read_optimized import plan_of_base_files
+from handler.spark.pruning.read_options import agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
 from handler.sql.parsing import SqlError
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["check_spark", "condition_or_unknown", "plan_in_session", "prune"]
+__all__ = ["check_spark", "condition_or_unknown", "plan_in_session", "prune", "prune_opened"]
 
 
 def prune(
@@ -58,13 +60,16 @@ def prune(
     as_of             answer for the table as of this instant or date; by default the latest
     strict            raise what cannot be used instead of skipping nothing by it
     storage_options, options, filesystem
-                      as for ``handler.open_table``; not used when ``path`` is an opened table
+                      as for ``handler.open_table``; not used when ``path`` is an opened table, except Hudi's read
+                      options (``as.of.instant``, ``hoodie.datasource.query.type``, ...), of which one that would give
+                      other rows raises UnsupportedError
     distributed       evaluate the statistics in executors: the same answer, for tables whose statistics do not fit
                       the driver
 
     A plan may be used later than it is made, so ``current_date()``, ``rand()`` and the like rule nothing out, nor do
     user functions and subqueries; what is ANDed to them still does. The plan holds for the session's settings
-    (``spark.sql.ansi.enabled``, ``spark.sql.session.timeZone``) as they are now.
+    (``spark.sql.ansi.enabled``, ``spark.sql.session.timeZone``) as they are now. Hudi's reader takes read options from
+    the settings, too (``hoodie.datasource.query.type``), and so does this.
 
     A mistake in the call always raises: TypeError and ValueError for an argument that is none, ConditionError for text
     that Spark cannot parse (SqlError with Spark Connect). TableError is raised when the table cannot be opened. With
@@ -75,9 +80,18 @@ def prune(
     check_table(path)
     conditions = as_conditions(condition)
     check_session(None, as_of, strict, None)
-    opened = _opened(spark, path, options, storage_options, filesystem, distributed)
-    expression = _expression(spark, opened, conditions, as_of, strict)
-    return plan_in_session(spark, opened, expression, as_of, strict=strict)
+    asked = read_options(options, settings_of(spark))
+    as_of = agreed("as_of", as_of, asked.as_of)
+    opened = _opened(spark, path, asked.table, storage_options, filesystem, distributed)
+    plan = prune_opened(spark, opened, conditions, as_of, strict=strict)
+    return plan_of_base_files(plan) if asked.query == "read_optimized" else plan
+
+
+def prune_opened(
+    spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None, *, strict: bool
+) -> Plan:
+    """The plan of conditions for the merged rows of a table."""
+    return plan_in_session(spark, opened, _expression(spark, opened, conditions, as_of, strict), as_of, strict=strict)
 
 
 def check_spark(spark: object) -> None:

@@ -31,26 +31,25 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 from evaluator.language.errors import UnsupportedError
 from handler.planning.arguments import check_session, check_table
 from handler.spark.catalyst.conditions import Condition, as_conditions
-from handler.spark.pruning.prune import check_spark, prune
+from handler.spark.pruning.prune import check_spark, prune_opened
+from handler.spark.pruning.read_optimized import slices_of_base_files
+from handler.spark.pruning.read_options import QUERY_TYPE, Query, agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.column_changes import converted, reads_alike
+from handler.spark.reading.columns_by_id import check_names_stay
 from handler.spark.reading.file_schemas import group_by_schema
-from handler.spark.reading.read_optimized import slices_of_base_files
 from handler.spark.reading.slice_rows import check_base_file, check_names, slice_batches
 from handler.spark.reading.slice_source import SliceSource
-from index_store import FileSlice, Table
+from index_store import FileSlice
 from index_store.opened_table import open_table
-from index_store.table.schema_history import read_name_history
 
 __all__ = ["Query", "RowReader", "frame_of", "read"]
 
-Query = Literal["snapshot", "read_optimized"]
 RowReader = Literal["own", "hudi"]
 
 #: The number of scans in one DataFrame; with more schemas, Python workers read the files.
 MAX_SCANS = 32
 _SLICE_SCHEMA = "partition string, file_id string, base_file string, log_files array<string>"
-_QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
 
 
 def read(
@@ -59,10 +58,11 @@ def read(
     condition: Condition | None = None,
     *,
     as_of: str | None = None,
-    query: Query = "snapshot",
+    query: Query | None = None,
     reader: RowReader = "own",
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """The rows of a Hudi table that satisfy a condition, from the file slices that may hold one.
 
@@ -71,35 +71,40 @@ def read(
 
     condition         SQL text, a Column, or a list of them (AND); None reads all
     as_of             the table as of an instant or a date, in the schema of that time; by default the latest
-    query             "snapshot", or "read_optimized": base files alone, without what was logged since they were written
+    query             "snapshot", as by default, or "read_optimized": base files alone, without what was logged since
     reader            "own", or "hudi": the whole table through Hudi's Spark bundle, nothing skipped
     strict            raise what cannot be used while pruning instead of skipping nothing by it
     storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
+    options           as for ``handler.open_table``, and Hudi's read options (``as.of.instant``,
+                      ``hoodie.datasource.query.type``, ...): one that would give other rows raises UnsupportedError
 
-    The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its rows
-    cannot be read rightly: the message says what to do.
+    Hudi's reader takes read options from the session's settings, too (``hoodie.datasource.query.type``), and so does
+    this. The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its
+    rows cannot be read rightly: the message says what to do.
     """
     for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(RowReader))):
-        if given not in known:
+        if given not in known and (name, given) != ("query", None):
             raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
     check_spark(spark)
     check_table(path)
     check_session(None, as_of, strict, None)
     conditions = () if condition is None else as_conditions(condition)
-    opened = open_table(path, storage_options=storage_options)
+    asked = read_options(options, settings_of(spark), query)
+    as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
+    opened = open_table(path, asked.table, storage_options=storage_options)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
-    if reader == "own":
-        _check_names(spark, opened.table)
+    if reader == "own" and asked.by_id:
+        check_names_stay(opened.table, 'reader="hudi"')
     if conditions and reader == "own":
-        plan = prune(spark, opened, conditions, as_of=as_of, strict=strict)
-        kept = plan.kept if query == "snapshot" else slices_of_base_files(plan)
+        plan = prune_opened(spark, opened, conditions, as_of, strict=strict)
+        kept = plan.kept if kind == "snapshot" else slices_of_base_files(plan)
     schema = spark_schema(opened.table, slices.instant)
     source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
     if reader == "hudi":
-        frame = _through_hudi(spark, source, schema, query, 'asked for by reader="hudi"')
+        frame = _through_hudi(spark, source, schema, kind, 'asked for by reader="hudi"')
     else:
-        frame = frame_of(spark, source, kept, schema, query)
+        frame = frame_of(spark, source, kept, schema, kind)
     for part in conditions:
         frame = frame.where(part)
     return frame
@@ -119,19 +124,6 @@ def frame_of(
     if not frames:
         return spark.createDataFrame([], _nullable(schema))
     return reduce(DataFrame.union, frames)
-
-
-def _check_names(spark: SparkSession, table: Table) -> None:
-    """Raise UnsupportedError when the session reads columns by id, and reading them by name is not the same."""
-    if str(spark.conf.get(_BY_ID, "false")).lower() != "true":
-        return
-    history = read_name_history(table.storage)
-    names = sorted(history.reused | history.renamed)
-    if names:
-        raise UnsupportedError(
-            f"{table.path}: {_BY_ID} is set, and columns were renamed, or dropped and added again: {', '.join(names)}. "
-            'Hudi\'s own reader tells them apart (reader="hudi"); without the setting columns are read by name'
-        )
 
 
 # -- slices without log files
@@ -272,7 +264,7 @@ def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, 
             '(spark.jars.packages), or read the base files alone with query="read_optimized"'
         )
     warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
-    reader = spark.read.format("hudi").option(_QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
+    reader = spark.read.format("hudi").option(QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
     if source.instant is not None:
         reader = reader.option("as.of.instant", source.instant)
     frame = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")

@@ -23,6 +23,7 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonFilterPushdown
 import org.apache.spark.sql.execution.datasources.v2.python.PythonScan;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonScanBuilder;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonTable;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -72,6 +73,7 @@ class ToOwnTable extends AbstractPartialFunction {
       return otherwise.apply(node);
     }
     DataSourceV2Relation relation = (DataSourceV2Relation) node;
+    SessionSettings.check(relation.options());
     PythonTable table = (PythonTable) relation.table();
     Object[] parts = new Object[relation.productArity()];
     for (int i = 0; i < parts.length; i++) {
@@ -82,6 +84,39 @@ class ToOwnTable extends AbstractPartialFunction {
               : part;
     }
     return relation.makeCopy(parts);
+  }
+}
+
+/**
+ * Refuses settings of the session that Hudi's reader takes for read options: the Python reader does
+ * not see them, and would read other rows than Hudi does.
+ */
+class SessionSettings {
+  /** Each setting with its value that changes nothing; {@code scan_plans.py} fills in the list. */
+  private static final String[] SETTINGS = "@SETTINGS@".split(";");
+
+  static void check(CaseInsensitiveStringMap options) {
+    for (int i = 0; i < SETTINGS.length; i++) {
+      String[] setting = SETTINGS[i].split("=", 2);
+      if (!options.containsKey(setting[0])) {
+        check(setting[0], setting[0], setting[1]);
+        check("spark." + setting[0], setting[0], setting[1]);
+      }
+    }
+  }
+
+  private static void check(String name, String option, String harmless) {
+    String value = SQLConf.get().getConfString(name, "");
+    if (!value.isEmpty() && !value.equalsIgnoreCase(harmless)) {
+      throw new IllegalArgumentException(
+          "setting "
+              + name
+              + "="
+              + value
+              + " of the session: format(\"sargo\") takes options alone, give .option(\""
+              + option
+              + "\", ...) as the rows are to be read");
+    }
   }
 }
 

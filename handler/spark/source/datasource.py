@@ -8,6 +8,9 @@
     query           "snapshot", or "read_optimized": base files alone
     storage.<name>  an option of the file system: ``storage.region``, ``storage.endpoint`` and so on
     hoodie.<name>   a property that only the table's entry in a catalog has, such as ``hoodie.index.type``
+    as.of.instant, hoodie.datasource.query.type and Hudi's other read options: ``handler.spark.pruning.read_options``
+
+The columns are the table's, or those of ``.schema(...)``: some of the table's, in any order, each of the table's type.
 
 The optimizer pushes filters (``pushed_filters``). They prune the table's file slices and are returned to Spark, which
 applies them to the rows. Each kept slice is a partition, read in Arrow batches on an executor (``slice_rows``). With
@@ -21,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -31,10 +34,13 @@ from pyspark.sql.types import StructField, StructType
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import OnFailure, plan_expression
+from handler.spark.pruning.read_optimized import slices_of_base_files
+from handler.spark.pruning.read_options import AS_OF, Query, ReadOptions, agreed, read_options
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading.read_optimized import slices_of_base_files
+from handler.spark.reading.columns_by_id import check_names_stay
 from handler.spark.reading.slice_rows import slice_batches
 from handler.spark.reading.slice_source import SliceSource
+from handler.spark.source.given_schema import check_schema
 from handler.spark.source.pushed_filters import condition_of_filters
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
@@ -42,7 +48,6 @@ from index_store.table.table_options import USED, closest
 
 __all__ = ["PruningSource", "SargoSource", "SlicePartition"]
 
-_QUERIES = ("snapshot", "read_optimized")
 _STORAGE, _TABLE = "storage.", "hoodie."
 _OPTIONS = ("path", "as_of", "query")
 #: Similarity from which an unknown option is taken for a misspelt one.
@@ -61,9 +66,8 @@ class SargoSource(DataSource):
     def schema(self) -> StructType:
         """The table's columns. Raises TableError and UnsupportedError, whose messages reach the user."""
         opened = self._open()
-        self._instant = opened.at(self.options.get("as_of")).slices.instant
-        schema = spark_schema(opened.table, self._instant)
-        return StructType([StructField(field.name, field.dataType, True) for field in schema])
+        self._instant = opened.at(self._asked_as_of()).slices.instant
+        return table_columns(opened, self._instant)
 
     def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns."""
@@ -84,13 +88,27 @@ class SargoSource(DataSource):
     @property
     def read_optimized(self) -> bool:
         """Whether only base files are read."""
-        return bool(self._query() == _QUERIES[1])
+        return self._query() == "read_optimized"
 
-    def _query(self) -> str:
-        query = str(self.options.get("query", _QUERIES[0]))
-        if query not in _QUERIES:
-            raise UnsupportedError(f"query {query!r} (known: {', '.join(_QUERIES)})")
-        return query
+    def _query(self) -> Query:
+        query = self.options.get("query")
+        if query is not None and query not in get_args(Query):
+            raise UnsupportedError(f"query {query!r} (known: {', '.join(get_args(Query))})")
+        return agreed("query", cast("Query | None", query), self._read_options().query) or "snapshot"
+
+    def _asked_as_of(self) -> str | None:
+        given: str | None = self.options.get("as_of")
+        return agreed("as_of", given, self._read_options().as_of)
+
+    def _read_options(self) -> ReadOptions:
+        """Hudi's options among those given. Raises UnsupportedError for one that asks for other rows."""
+        return read_options(
+            {
+                name: value
+                for name, value in self.options.items()
+                if name not in _OPTIONS and not name.startswith(_STORAGE)
+            }
+        )
 
     def storage_options(self) -> Mapping[str, str]:
         """The options of the table's file system."""
@@ -99,18 +117,27 @@ class SargoSource(DataSource):
     def open_at(self) -> tuple[OpenTable, str | None]:
         """The table, and the instant at which the DataFrame was made; None if that is the latest."""
         opened = self._open()
-        as_of = self._instant or self.options.get("as_of")
+        as_of = self._instant or self._asked_as_of()
         last = opened.table.timeline.last
         return opened, None if last is not None and as_of == last.requested else as_of
 
     def _open(self) -> OpenTable:
+        asked = self._read_options()
         self._query()
         for name in self.options:  # a catalog adds options such as "owner": only misspelt ones are refused
             meant = difflib.get_close_matches(name, _OPTIONS, 1, _MISSPELT) or _misspelt_table_option(name)
-            if meant and name not in _OPTIONS:
+            if meant and name not in (*_OPTIONS, AS_OF):
                 raise UnsupportedError(f'option {name} of format("sargo"): is {meant[0]} meant?')
-        options = {name: value for name, value in self.options.items() if name.startswith(_TABLE)}
-        return open_table(self.path, options, storage_options=self.storage_options())
+        options = {name: value for name, value in asked.table.items() if name.startswith(_TABLE)}
+        opened = open_table(self.path, options, storage_options=self.storage_options())
+        if asked.by_id:
+            check_names_stay(opened.table, 'format("hudi")')
+        return opened
+
+
+def table_columns(opened: OpenTable, instant: str | None) -> StructType:
+    """The columns of the table at an instant, all of them nullable."""
+    return StructType([StructField(field.name, field.dataType, True) for field in spark_schema(opened.table, instant)])
 
 
 def _misspelt_table_option(name: str) -> list[str]:
@@ -145,6 +172,7 @@ class TableReader(DataSourceReader):
         opened, as_of = source.open_at()
         self._as_of = as_of
         instant = opened.at(as_of).slices.instant
+        check_schema(schema, table_columns(opened, instant))
         self._slices = SliceSource.of(opened.table, source.path, instant, source.storage_options())
         self._schema = schema
         self._opened: OpenTable | None = opened

@@ -7,7 +7,8 @@ after ``df.where("i = 1")``. Spark fixed this after 4.2 (``PythonScanBuilder.rea
 
 ``install`` puts a rule into the session's optimizer that gives every scan of a Sargo table a plan of its own. The rule
 is Java (``OwnScans.java``), compiled by the Janino that Spark brings along for its generated code. With it columns are
-pruned too, and EXPLAIN shows how many file slices are kept.
+pruned too, and EXPLAIN shows how many file slices are kept. The rule also refuses settings of the session that Hudi's
+reader takes for options and that a Python data source does not see.
 
 ``scans_are_their_own`` reads a small source to test whether scans have their own plans; without them nothing is pruned.
 
@@ -28,6 +29,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from handler.spark.catalyst.sessions import has_jvm
+from handler.spark.pruning.read_options import FROM_SESSION
 
 __all__ = ["ProbeSource", "install", "scans_are_their_own"]
 
@@ -46,13 +48,19 @@ def install(spark: SparkSession) -> bool:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-        compiler.cook(files("handler.spark.source").joinpath("OwnScans.java").read_text("utf-8"))
+        compiler.cook(_source())
         rule = compiler.getClassLoader().loadClass(_CLASS).newInstance()
         session.extensions().injectPreCBORule(rule)
     except (Py4JError, TypeError):
         return False
     spark.conf.set(_INSTALLED, "true")
     return True
+
+
+def _source() -> str:
+    """The rule, with the settings that it refuses."""
+    settings = ";".join(f"{name}={harmless}" for name, harmless in FROM_SESSION.items())
+    return files("handler.spark.source").joinpath("OwnScans.java").read_text("utf-8").replace("@SETTINGS@", settings)
 
 
 def scans_are_their_own(spark: SparkSession) -> bool:
