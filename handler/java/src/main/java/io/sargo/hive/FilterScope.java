@@ -1,5 +1,8 @@
 package io.sargo.hive;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,7 +45,19 @@ import org.apache.hadoop.mapred.JobConf;
  * <p>Facts: docs/facts/hive-storage-handlers.md#the-filter-of-another-scan
  */
 final class FilterScope {
+  /**
+   * The columns and constants of the longest filter that Parquet's reader gets.
+   *
+   * <p>The reader makes one nested expression of an IN list or an OR, a level for each member, and
+   * visits it recursively. A list of 1,000 members overflowed a stack of 1 MiB, one of 600 did not.
+   * Hive adds up to 256 levels when it brings a filter into conjunctive normal form.
+   */
+  static final int MAX_READER_TERMS = 300;
+
   private static final String PLAN = "hive.exec.plan";
+
+  /** Characters of the shortest text of a filter with so many terms. A shorter one is not read. */
+  private static final int MIN_LENGTH_OF_LONG = 4 * MAX_READER_TERMS;
 
   private FilterScope() {}
 
@@ -78,9 +93,10 @@ final class FilterScope {
   }
 
   /**
-   * The job to read this split with: without a filter if Parquet's reader would lose rows by it.
+   * The job to read this split with: without a filter if Parquet's reader would lose rows or fail
+   * by it.
    *
-   * <p>Parquet's reader takes the filter from the plan a second time. Two cases lose rows, with
+   * <p>Parquet's reader takes the filter from the plan a second time. Three cases go wrong, with
    * Hudi's own formats too:
    *
    * <ul>
@@ -88,27 +104,65 @@ final class FilterScope {
    *       has no filter (Hive 3.1.3 and 4.0.1 under MapReduce).
    *   <li>The split is merged. The reader filters rows of the base file before a log file changes
    *       them so that they match.
+   *   <li>The filter has more than {@link #MAX_READER_TERMS} terms. The reader ends the query with
+   *       a StackOverflowError.
    * </ul>
    *
    * <p>In these cases the scans' filters are removed from the plan too. Hive still filters every
-   * row that is read.
+   * row that is read. The listing was pruned by the whole filter before.
    */
   static JobConf forReading(InputSplit split, JobConf job, boolean merged) {
     if (job.get(PLAN) == null) {
-      return merged ? unfiltered(job) : job;
+      return merged || isTooLong(job.get(TableScanDesc.FILTER_EXPR_CONF_STR))
+          ? unfiltered(job)
+          : job;
     }
     MapWork work = Utilities.getMapWork(job);
     Set<String> readers = readersOf(work, ((FileSplit) split).getPath());
-    if (readers.size() < 2 && !merged) {
-      return job;
-    }
+    List<TableScanDesc> scans = new ArrayList<>();
     for (String reader : readers) {
       TableScanDesc scan = scanOf(work, reader);
       if (scan != null) {
-        scan.setFilterExpr(null);
+        scans.add(scan);
       }
     }
+    boolean tooLong =
+        scans.stream().anyMatch(scan -> isTooLong(scan.getFilterExpr()))
+            || isTooLong(job.get(TableScanDesc.FILTER_EXPR_CONF_STR));
+    if (readers.size() < 2 && !merged && !tooLong) {
+      return job;
+    }
+    scans.forEach(scan -> scan.setFilterExpr(null));
     return unfiltered(job);
+  }
+
+  private static boolean isTooLong(String serialised) {
+    if (serialised == null || serialised.length() < MIN_LENGTH_OF_LONG) {
+      return false;
+    }
+    try {
+      return isTooLong(SerializationUtilities.deserializeExpression(serialised));
+    } catch (RuntimeException | StackOverflowError e) {
+      return true; // Parquet's reader would fail by it too
+    }
+  }
+
+  /** Whether a filter has more than {@link #MAX_READER_TERMS} columns and constants. */
+  private static boolean isTooLong(ExprNodeDesc filter) {
+    Deque<ExprNodeDesc> left = new ArrayDeque<>();
+    if (filter != null) {
+      left.push(filter);
+    }
+    int terms = 0;
+    while (!left.isEmpty() && terms <= MAX_READER_TERMS) {
+      List<ExprNodeDesc> children = left.pop().getChildren();
+      if (children == null || children.isEmpty()) {
+        terms++;
+      } else {
+        children.forEach(left::push);
+      }
+    }
+    return terms > MAX_READER_TERMS;
   }
 
   /**
@@ -163,6 +217,8 @@ final class FilterScope {
     unfiltered.unset(TableScanDesc.FILTER_EXPR_CONF_STR);
     unfiltered.unset(TableScanDesc.FILTER_TEXT_CONF_STR);
     unfiltered.unset("sarg.pushdown");
+    unfiltered.unset("parquet.private.read.filter.predicate");
+    unfiltered.unset("parquet.private.read.filter.predicate.human.readable");
     return unfiltered;
   }
 

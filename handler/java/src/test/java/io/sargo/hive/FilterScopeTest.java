@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.sargo.hive.KeepAll.Reason;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.CompilationOpContext;
@@ -26,8 +29,11 @@ import org.apache.hadoop.hive.ql.plan.PartitionDesc;
 import org.apache.hadoop.hive.ql.plan.TableDesc;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.hive.ql.udf.generic.GenericUDF;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDFIn;
 import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPAnd;
 import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPEqual;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPNot;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPOr;
 import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoFactory;
 import org.apache.hadoop.mapred.FileInputFormat;
 import org.apache.hadoop.mapred.FileSplit;
@@ -289,6 +295,89 @@ class FilterScopeTest {
       assertEquals(filtered, scan(work, "t").getFilterExpr() != null);
       assertEquals(scans == 1, scan(work, "s").getFilterExpr() != null);
       assertSame(A_2, scan(work, "u").getFilterExpr(), "the filter of another folder's scan");
+    }
+  }
+
+  // ---- filters that are too long for Parquet's reader
+
+  private static final int MOST = FilterScope.MAX_READER_TERMS;
+
+  static Stream<Arguments> longFilters() {
+    return Stream.of(
+        arguments("IN, as long as it may be", inList(MOST - 1), true),
+        arguments("IN, one more", inList(MOST), false),
+        arguments("IN, 20,000", inList(20_000), false),
+        arguments("NOT IN", function(new GenericUDFOPNot(), inList(MOST)), false),
+        arguments("OR in one list", function(new GenericUDFOPOr(), equals(MOST)), false),
+        arguments("AND in one list", function(new GenericUDFOPAnd(), equals(MOST)), false),
+        arguments("OR, nested", nested(new GenericUDFOPOr(), 20_000), false),
+        arguments("short lists together", and(inList(MOST / 2), inList(MOST / 2)), false),
+        arguments("a short list below", and(A_1, inList(MOST / 2)), true));
+  }
+
+  private static ExprNodeGenericFuncDesc inList(int members) {
+    List<ExprNodeDesc> arguments = new ArrayList<>(List.of(column("a")));
+    for (int i = 0; i < members; i++) {
+      arguments.add(new ExprNodeConstantDesc(i));
+    }
+    return new ExprNodeGenericFuncDesc(
+        TypeInfoFactory.booleanTypeInfo, new GenericUDFIn(), arguments);
+  }
+
+  private static ExprNodeDesc[] equals(int conditions) {
+    return IntStream.range(0, conditions)
+        .mapToObj(i -> equal(column("a"), i))
+        .toArray(ExprNodeDesc[]::new);
+  }
+
+  private static ExprNodeGenericFuncDesc nested(GenericUDF function, int depth) {
+    ExprNodeGenericFuncDesc filter = A_1;
+    for (int i = 0; i < depth; i++) {
+      filter = function(function, filter, A_2);
+    }
+    return filter;
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("longFilters")
+  void aLongFilterDoesNotReachTheReaderOfAPlan(
+      String name, ExprNodeGenericFuncDesc filter, boolean filtered) {
+    filterOfTheJob(A_1);
+    MapWork work = plan(new Scan("t", filter, "/t"), new Scan("u", A_2, "/u"));
+    JobConf reading = FilterScope.forReading(split(), job, false);
+    assertEquals(filtered, reading.get(TableScanDesc.FILTER_EXPR_CONF_STR) != null);
+    assertSame(filtered ? filter : null, scan(work, "t").getFilterExpr());
+    assertSame(A_2, scan(work, "u").getFilterExpr(), "the filter of another folder's scan");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("longFilters")
+  void aLongFilterDoesNotReachTheReaderOfAFetchTask(
+      String name, ExprNodeGenericFuncDesc filter, boolean filtered) throws Exception {
+    filterOfTheJob(A_1);
+    AtomicReference<JobConf> reading = new AtomicReference<>();
+    inAThread(
+        256 << 20, // Kryo writes nested expressions recursively
+        () -> {
+          job.set(TableScanDesc.FILTER_EXPR_CONF_STR, text(filter));
+          reading.set(FilterScope.forReading(split(), job, false));
+        });
+    assertEquals(filtered, reading.get().get(TableScanDesc.FILTER_EXPR_CONF_STR) != null);
+    assertEquals(filtered, reading.get().get("sarg.pushdown") != null);
+  }
+
+  private static FileSplit split() {
+    return new FileSplit(new Path("file:/t/dt=1/a.parquet"), 0, 1, new String[0]);
+  }
+
+  private static void inAThread(long stackBytes, Runnable work) throws Exception {
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    Thread thread = new Thread(null, work, "deep", stackBytes);
+    thread.setUncaughtExceptionHandler((ignored, error) -> failure.set(error));
+    thread.start();
+    thread.join();
+    if (failure.get() != null) {
+      throw new AssertionError(failure.get());
     }
   }
 
