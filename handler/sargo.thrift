@@ -26,7 +26,12 @@ struct PruneRequest {
   /** PROTOCOL_VERSION of the client. */
   1: required i32 protocol_version;
 
-  /** The table's base path as a URI, as Hive and Hudi know it: file:/warehouse/t, hdfs://host:8020/warehouse/t, or a plain path. */
+  /**
+   * The table's base path. A text with a scheme is a URI whose path is percent-encoded, as Java's URI.toString() writes it:
+   * file:/warehouse/a%20b, hdfs://host:8020/warehouse/t. It is decoded once, as UTF-8; a query, a fragment and a percent sign
+   * that begins no escape are refused. A text that begins with '/' is the path as it stands: in /warehouse/a%20b nothing is
+   * decoded.
+   */
   2: required string table;
 
   /** The Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes. */

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
-from urllib.parse import unquote, urlsplit
 
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import HudiExpression, to_text
@@ -26,6 +25,7 @@ from evaluator.language.semantics import ENGINES, Semantics
 from handler.planning.filters import is_hive_filter
 from handler.planning.hive_filter import read_hive_filter
 from handler.sql.parsing import Engine, parse
+from index_store.storage.file_systems import local_path
 
 __all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
 
@@ -174,7 +174,5 @@ def _expression(line: _Line, schema: Schema) -> HudiExpression:
 
 def _location(table: str) -> str:
     """A table's location in one form: a local path without scheme and links, any other URI without a last slash."""
-    parts = urlsplit(table)
-    if parts.scheme in ("", "file"):
-        return os.path.realpath(unquote(parts.path) if parts.scheme else table)
-    return table.rstrip("/")
+    local = local_path(table)
+    return table.rstrip("/") if local is None else os.path.realpath(local)

@@ -12,6 +12,7 @@ from handler.doctor.findings import Finding, RunStatement
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
+from handler.sidecar.locations import wire_location
 from handler.views.texts import visible
 from index_store.opened_table import open_table
 
@@ -113,7 +114,7 @@ def check_table(table: str, client: Client | None) -> Iterator[Finding]:
 
 def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
     try:
-        reply = client.prune(table, b"", ())
+        reply = client.prune(wire_location(table), b"", ())
     except Refused as refused:
         remedy = {
             "table": "add its folder to the sidecar's roots",

@@ -3,9 +3,12 @@
     file:/w/t   file:///w/t   file://localhost/w/t   /w/t    one local path, followed through its links
     hdfs://nn:8020/w/t   s3a://bucket/w/t                    scheme and authority as in the root; "s3a", "s3n" are "s3"
 
+A path stands as it is, and the path of a URI is percent-encoded (``locations``).
+
 Refused: a relative path, a segment ``.`` or ``..`` (as text or percent-encoded), control characters, queries and
-fragments in a URI (they could lead to another server), and a local path whose target lies outside of the roots. Files
-of a local table are opened through ``SandboxedFileSystem``, so that a link inside of a table cannot lead out either.
+fragments in a URI (they could lead to another server), a path in an object store that ends like options of the store,
+and a local path whose target lies outside of the roots. Files of a local table are opened through
+``SandboxedFileSystem``, so that a link inside of a table cannot lead out either.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ from urllib.parse import unquote
 from pyarrow import fs
 
 from handler.sidecar.idl import Refused
+from handler.sidecar.locations import read_location
 from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.settings import SettingsError
+from index_store.storage.file_systems import has_query
 
 __all__ = ["AllowedRoots", "AllowedTable"]
 
-_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _MAX_LENGTH = 4096
 
@@ -74,23 +78,24 @@ class AllowedRoots:
 
 def _split(text: str) -> tuple[str, str, str]:
     """Scheme, authority and normal path. Raises ValueError, which does not repeat the text, for an invalid location."""
-    if not text or len(text) > _MAX_LENGTH or any(ord(char) < 32 or ord(char) == 127 for char in text):
-        raise ValueError("is empty, too long or holds control characters")
-    match = _URI.fullmatch(text) if not text.startswith("/") else None
-    scheme, authority, path = "file", "", text
-    if match is not None:
-        scheme, authority, path = match[1].lower(), match[2] or "", match[3] or ""
+    if not text or len(text) > _MAX_LENGTH:
+        raise ValueError("is empty or too long")
+    scheme, authority, path = read_location(text)
+    if any(ord(char) < 32 or ord(char) == 127 for char in authority + path):
+        raise ValueError("holds control characters")
     if not path.startswith("/"):
         raise ValueError("is not absolute")
-    if match is not None and scheme != "file" and ("?" in path or "#" in path):
-        raise ValueError("holds a query or a fragment")
     if any(part in (".", "..") for part in (*path.split("/"), *unquote(path).split("/"))):
         raise ValueError("holds '.' or '..'")
     if scheme == "file":
         if authority not in ("", "localhost"):
             raise ValueError("names another host")
         authority = ""
-    return _SCHEMES.get(scheme, scheme), authority.lower(), posixpath.normpath(re.sub("/+", "/", path))
+    scheme, authority = _SCHEMES.get(scheme, scheme), authority.lower()
+    path = posixpath.normpath(re.sub("/+", "/", path))
+    if scheme != "file" and has_query(f"{scheme}://{authority}{path}"):
+        raise ValueError("ends like options of an object store")
+    return scheme, authority, path
 
 
 def _root(text: str) -> _Root:

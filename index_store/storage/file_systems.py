@@ -7,6 +7,11 @@
     hdfs://namenode:8020/t  hdfs:///t  viewfs://cluster/t   HDFS through Hadoop's libhdfs (pyarrow)
     webhdfs://  memory://  sftp://  oss://  ...             any other scheme of fsspec, with the package for it
 
+The path of a location stands as it is: nothing in it is percent-decoded, as Hadoop, Spark and Hive read a location. A
+``file:`` URI that names no folder so is decoded, because other programs write it encoded (``pathlib.Path.as_uri``).
+Options of a store may follow the last ``?`` of its URI: ``s3://bucket/t?region=eu-west-1``. A ``?`` that no option of
+that store follows, and nothing that looks like a secret, is part of the path.
+
 A file system object of pyarrow or fsspec, with a path in it, works too. Retries happen in one place (``retries``), so
 the retries of clients are switched off. Listings that fsspec caches are dropped, since opening a table lists it anew.
 """
@@ -25,7 +30,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from index_store.storage.errors import TableError
-from index_store.storage.masking import Mask, masked_uri, plain_uri
+from index_store.storage.masking import Mask, is_secret, masked_uri, plain_path, plain_uri
 from index_store.storage.retries import Patience
 from index_store.storage.storage_options import (
     COMMON,
@@ -33,11 +38,12 @@ from index_store.storage.storage_options import (
     GcsOptions,
     HdfsOptions,
     S3Options,
+    is_option,
     read_options,
     split_common,
 )
 
-__all__ = ["Location", "locate"]
+__all__ = ["Location", "has_query", "local_path", "locate"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)")
 _STORES = {
@@ -112,20 +118,24 @@ def locate(path: str | os.PathLike[str], filesystem: Any = None, options: Mappin
     patience = Patience(abandon=not is_local)
     patience.tries = int(common.get("tries", patience.tries)) or 1
     patience.deadline = common.get("deadline", patience.deadline)
-    name = root if is_local and filesystem is None else mask(plain_uri(text)).rstrip("/") or "/"
+    name = root if is_local and filesystem is None else _shown(text, mask).rstrip("/") or "/"
     return Location(found, root, name, is_local, mask, patience)
 
 
+def _shown(text: str, mask: Mask) -> str:
+    """A location without credentials and options. Spark reads by it, so a path keeps what only looks like a secret."""
+    scheme, colon, rest = text.partition(":")
+    if scheme.lower() not in _STORES:
+        return mask(plain_uri(text))
+    return mask.values(plain_path(f"{scheme}{colon}{_split_query(scheme.lower(), rest)[0]}"))
+
+
 def _opened(text: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
-    match = _SCHEME.match(text)
-    if match is None and "://" not in text:
+    local = local_path(text)
+    if local is not None:
         _refuse_rest(options)
-        return fs.LocalFileSystem(), os.path.abspath(text), True
+        return fs.LocalFileSystem(), local, True
     parts = _take_apart(text)
-    if parts.scheme in ("file", "local"):
-        _refuse_rest(options)
-        plain = parts.path if os.path.exists(parts.path) else unquote(parts.path)  # Hadoop does not escape, others do
-        return fs.LocalFileSystem(), os.path.abspath(plain), True
     store = _STORES.get(parts.scheme)
     if store is None or not hasattr(fs, _SYSTEMS[store]):
         return _through_fsspec(text, parts.scheme, options)
@@ -141,6 +151,33 @@ def _opened(text: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
             return _hdfs(parts, known)
 
 
+def local_path(text: str) -> str | None:
+    """The absolute path that a location names on this machine, None for one in another file system."""
+    if text.startswith("/") or (_SCHEME.match(text) is None and "://" not in text):
+        return os.path.abspath(text)
+    parts = _take_apart(text)
+    if parts.scheme not in ("file", "local"):
+        return None
+    plain = parts.path if os.path.exists(parts.path) else unquote(parts.path)
+    return os.path.abspath(plain)
+
+
+def has_query(text: str) -> bool:
+    """Whether the URI of a store ends with options, which are no part of its path."""
+    scheme, _, rest = text.partition(":")
+    return bool(_split_query(scheme.lower(), rest)[1])
+
+
+def _split_query(scheme: str, rest: str) -> tuple[str, Mapping[str, str]]:
+    """The URI of a store without the options after its last ``?``, and these options."""
+    path, mark, tail = rest.rpartition("?")
+    store = _STORES.get(scheme)
+    if store is None or not mark:
+        return rest, {}
+    query = dict(parse_qsl(tail, keep_blank_values=True))
+    return (path, query) if any(is_option(store, name) or is_secret(name) for name in query) else (rest, {})
+
+
 def _refuse_rest(options: Mapping[str, str]) -> None:
     if options:
         raise ValueError(f"option {next(iter(options))} is not known for local paths (known: {', '.join(COMMON)})")
@@ -148,11 +185,8 @@ def _refuse_rest(options: Mapping[str, str]) -> None:
 
 def _take_apart(text: str) -> _Parts:
     scheme, _, rest = text.partition(":")
-    query: dict[str, str] = {}
     scheme = scheme.lower()
-    if scheme in _STORES:
-        rest, _, tail = rest.partition("?")
-        query = dict(parse_qsl(tail, keep_blank_values=True))
+    rest, query = _split_query(scheme, rest)
     if not rest.startswith("//"):
         return _Parts(scheme, "", "", "", rest, query)  # file:/data, hdfs:/data
     authority, slash, path = rest[2:].partition("/")
@@ -314,7 +348,8 @@ def _wrapped(filesystem: Any) -> Any:
 
 
 def _given(filesystem: Any, text: str) -> tuple[Any, str, bool]:
-    path = text.partition("://")[2].partition("?")[0] if "://" in text else text
+    scheme, separator, rest = ("", "", "") if text.startswith("/") else text.partition("://")
+    path = _split_query(scheme.lower(), rest)[0] if separator else text
     if hasattr(filesystem, "_strip_protocol"):  # fsspec's
         root = str(filesystem._strip_protocol(text)).rstrip("/") or "/"
         return _wrapped(filesystem), root, False

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-__all__ = ["HIDDEN", "Mask", "is_secret", "masked_uri", "plain_uri"]
+__all__ = ["HIDDEN", "Mask", "is_secret", "masked_uri", "plain_path", "plain_uri"]
 
 HIDDEN = "***"
 #: In URIs of these schemes the part before "@" is a user or a container; in all others it may be a key.
@@ -43,6 +43,11 @@ def is_secret(name: str) -> bool:
 def plain_uri(uri: str) -> str:
     """A URI without its query and its credentials; a user or a container before "@" stays."""
     return _rewritten(uri, keep=False)
+
+
+def plain_path(uri: str) -> str:
+    """A URI without its credentials, of which ``?`` and what follows is part of the path."""
+    return "?".join((plain_uri(uri), *uri.split("?")[1:]))
 
 
 def masked_uri(uri: str) -> str:
@@ -105,9 +110,14 @@ class Mask:
     def __repr__(self) -> str:
         return f"Mask({len(self._values)} secrets)"
 
-    def __call__(self, text: str) -> str:
+    def values(self, text: str) -> str:
+        """The text without the secrets that the mask knows; what only looks like one stays."""
         for value in self._values:
             text = text.replace(value, HIDDEN)
+        return text
+
+    def __call__(self, text: str) -> str:
+        text = self.values(text)
         text = _URI.sub(lambda match: masked_uri(match[0]), text)
         text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
         text = _AUTHORIZATION.sub(rf"\1\2{HIDDEN}", text)

@@ -16,7 +16,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-__all__ = ["COMMON", "Access", "AzureOptions", "GcsOptions", "HdfsOptions", "S3Options", "read_options", "split_common"]
+__all__ = [
+    "COMMON",
+    "Access",
+    "AzureOptions",
+    "GcsOptions",
+    "HdfsOptions",
+    "S3Options",
+    "is_option",
+    "read_options",
+    "split_common",
+]
 
 #: Options of every file system: how long it is waited for (``index_store.storage.retries.Patience``).
 COMMON = ("tries", "deadline")
@@ -182,6 +192,11 @@ def read_options(store: str, options: Mapping[str, str], environment: Mapping[st
             raise ValueError(f"option {given} is not known (known: {', '.join(names)}){meant}")
         found[name] = _typed(given, value, known[name])
     return kind(**found)  # type: ignore[arg-type]
+
+
+def is_option(store: str, name: str) -> bool:
+    """Whether a store knows an option of this name."""
+    return _canonical(store, name) in {field.name for field in fields(_KINDS[store])}
 
 
 def _canonical(store: str, given: str) -> str:

@@ -148,8 +148,19 @@ def flat_mor(spark: SparkSession, path: Path) -> None:
     )
 
 
+#: Values of a partition column, and so names of folders, that a URI, a glob or an escape would change.
+AWKWARD = ["a b", "a%b", "a%20b", "a#b", "a?b", "a+b", "a&b", "a=b", "a'b", 'a"b', "a\u00e4\u00f6\u20acb", "a{b}"]
+
+
+def places(spark: SparkSession, path: Path) -> None:
+    """COPY_ON_WRITE, a file of 10 rows for each name of AWKWARD: row i is in the partition of name i / 10."""
+    names = F.array(*[F.lit(name) for name in AWKWARD])
+    frame = rows(spark, len(AWKWARD), 10).withColumn("dt", F.element_at(names, (F.col("id") / 10).cast("int") + 1))
+    write(stretches(frame, len(AWKWARD)), path, "bulk_insert", mor=False)
+
+
 TABLES: dict[str, Callable[[SparkSession, Path], None]] = {
-    made.__name__: made for made in (trips, trips2, flat, rides, flat_mor)
+    made.__name__: made for made in (trips, trips2, flat, rides, flat_mor, places)
 }
 
 

@@ -42,6 +42,8 @@ def made(monkeypatch):
 PLACES = [
     ("s3://b/t/", {}, "S3FileSystem", (), {"region": "region-of-b", "scheme": "https"}, "b/t"),
     ("s3a://b/a%20b", {"region": "x"}, "S3FileSystem", (), {"region": "x"}, "b/a%20b"),
+    ("s3a://b/a b#c?d&e=f+{g}", {"region": "x"}, "S3FileSystem", (), {"region": "x"}, "b/a b#c?d&e=f+{g}"),
+    ("s3a://b/a?b?region=y", {}, "S3FileSystem", (), {"region": "y"}, "b/a?b"),
     (
         "S3N://b/t",
         {"fs.s3a.endpoint": "http://localhost:9000", "fs.s3a.access.key": "K", "fs.s3a.secret.key": "S"},
@@ -183,6 +185,8 @@ def test_a_local_uri_may_be_escaped_or_not(tmp_path):
 
 WRONG = [
     ("s3://b/t", {"regoin": "x"}, r"option regoin is not known \(known: region, endpoint"),
+    ("s3://b/t?regoin=x&region=y", {}, r"option regoin is not known"),
+    ("s3://b/t?secretkey=x", {}, r"option secretkey is not known"),
     ("s3://b/t", {"anonymous": "perhaps"}, "option anonymous is neither true nor false"),
     ("s3://b/t", {"access_key": "K", "region": "x"}, "access_key and secret_key go together"),
     ("s3:///t", {"region": "x"}, "names no bucket"),
