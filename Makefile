@@ -7,6 +7,7 @@ STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 HIVE_STAMP := $(VENV)/.hive-installed
 DOCS_STAMP := $(VENV)/.docs-installed
+TPCH_STAMP := $(VENV)/.tpch-installed
 SPARK35 := $(VENV)/spark35
 CONNECT := $(VENV)/connect
 STAGE ?=
@@ -16,8 +17,9 @@ PART ?=
 SECONDS ?= 60
 SEED ?= 1
 TORTURE ?=
+SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove torture fuzz lint format bench docs lock clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove torture fuzz lint format bench tpch docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -112,6 +114,13 @@ bench: $(BENCH_STAMP) ## Time the hot paths, beside other engines, and print rat
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
+
+tpch: $(TPCH_STAMP) $(SPARK35)/.installed ## The scans of TPC-H on tables of real Hudi: what Sargo, Hudi and exact bounds keep (SF=1)
+	$(BIN)/python -m tests.tpch --scale $(SF) --save
+
+$(TPCH_STAMP): $(STAMP)
+	$(BIN)/pip install --quiet --editable '.[tpch]'
 	touch $@
 
 docs: $(DOCS_STAMP) ## Build the documentation: build/docs/index.html (a broken link fails)

@@ -35,7 +35,7 @@ from evaluator.language.interval import point
 from evaluator.language.literal import exact_number, wall_clock_of_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
-from evaluator.language.types import BIGINT, DATE, DOUBLE, TIMESTAMP, Kind, Type, decimal_type
+from evaluator.language.types import BIGINT, DATE, DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
 from evaluator.language.zones import instant_of, wall_clock_of
 
 __all__ = ["constant_result", "with_dates"]
@@ -248,8 +248,12 @@ def _timestamp_of_text(
 
 
 def _pow(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> _Result | None:
-    """pow of whole numbers whose result a double holds: Java's ``Math.pow`` is exact there."""
-    if not all(t.kind.is_number for t in types) or any(not math.isfinite(v) or v != math.floor(v) for v in values):
+    """pow of whole numbers whose result a double holds, and the first power: Java's ``Math.pow`` is exact there."""
+    if not all(t.kind.is_number for t in types) or not all(math.isfinite(v) for v in values):
+        return None
+    if values[1] == 1:
+        return float(values[0]), DOUBLE
+    if any(v != math.floor(v) for v in values):
         return None
     base, exponent = (int(v) for v in values)
     if not 0 <= exponent <= 53 or abs(base) > _EXACT or (base == 0 and exponent == 0):
@@ -300,6 +304,20 @@ def _whole_quotient(values: Sequence[Any], types: Sequence[Type], _: Type | None
     return (quotient if (left < 0) == (right < 0) else -quotient), BIGINT
 
 
+# -- text
+
+
+def _letter_case(change: Callable[[str], str]) -> _Function:
+    """Spark changes the case of ASCII letters without the locale, which Hive asks: 'i' has a dot there in Turkish."""
+
+    def compute(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> _Result | None:
+        if not semantics.functions_of_spark or types[0].kind is not Kind.STRING or not values[0].isascii():
+            return None
+        return change(values[0]), STRING
+
+    return compute
+
+
 _FUNCTIONS: dict[tuple[str, int], _Function] = {
     ("+", 2): _date_and_number(1),
     ("-", 2): _date_and_number(-1),
@@ -316,4 +334,6 @@ _FUNCTIONS: dict[tuple[str, int], _Function] = {
     ("bround", 2): _rounded(ROUND_HALF_EVEN),
     ("sqrt", 1): _square_root,
     ("div", 2): _whole_quotient,
+    ("lower", 1): _letter_case(str.lower),
+    ("upper", 1): _letter_case(str.upper),
 }

@@ -117,9 +117,14 @@ def test_every_computed_constant_is_what_spark_computes(session: str) -> None:
         ("date '2020-01-01' + interval '1.5' day", None, None),
         ("pow(2, 10)", "1024.0", "1024.0"),
         ("pow(10, 0.5)", None, None),
+        ("pow(0.05, 1)", "0.05", "0.05"),
         ("round(2.45D, 1)", "2.5", "2.5"),
         ("-7 div 2", "-3", "-3"),
         ("1 div 0", None, None),
+        ("upper('building')", None, "'BUILDING'"),
+        ("lower('INDIA')", None, "'india'"),
+        ("upper('truck')", "'TRUCK'", "'TRUCK'"),
+        ("upper('straße')", None, None),
     ],
 )
 def test_a_constant_by_the_rules_of_the_engine(text: str, hive: str | None, spark: str | None) -> None:
@@ -229,6 +234,7 @@ _VALUES = st.one_of(
     _calls("datediff", *[st.one_of(_DATES, _TEXTS)] * 2),
     _calls("pow", _NUMBERS, st.integers(0, 12).map(lambda n: lit(n, INT))),
     _calls("div", _NUMBERS, _NUMBERS.filter(lambda n: n.value != 0)),
+    st.builds(ex.Call, st.sampled_from(["lower", "upper"]), st.text(max_size=5).map(lambda t: (lit(t, STRING),))),
     _calls(
         "round",
         st.integers(-99_999, 99_999).map(lambda n: lit(n / 1000, DOUBLE)),
