@@ -7,6 +7,7 @@ a word, so it raises an error that says what to pass.
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from evaluator.language.column_resolution import near_texts
@@ -28,10 +29,12 @@ from evaluator.language.types import Type
 from handler.planning.filters import Filter
 from index_store.opened_table import OpenTable
 
-__all__ = ["check_filter", "check_session", "check_table"]
+__all__ = ["check_filter", "check_session", "check_table", "is_path", "is_session"]
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 _FORMS = "SQL text such as \"fare > 50 AND city = 'sf'\", a Hive filter (bytes or Base64) or a HudiExpression"
+#: How a path or a URI begins. A condition may begin with a comment.
+_PATH = re.compile(r"\s*([~.]{0,2}/(?!\*)|[A-Za-z]:\\|[A-Za-z][A-Za-z0-9+.\-]*://)")
 #: What to do instead, by the first part of the module and the name of a class.
 _INSTEAD = {
     ("pyspark", "Column"): "give it to handler.spark.prune(spark, table, column)",
@@ -40,18 +43,32 @@ _INSTEAD = {
 }
 
 
-def check_table(table: Any) -> None:
-    """Raise TypeError for what is no table, ValueError for an empty path."""
+def check_table(table: Any, call: str = "prune(table, filter)") -> None:
+    """Raise TypeError for what is no table, ValueError for an empty path. ``call``: how the function is called."""
     if isinstance(table, OpenTable):
         return
     if isinstance(table, bytes) or not isinstance(table, str | os.PathLike):
-        raise TypeError(f"a table is a path, a URI or what open_table gave, not {_described(table)}")
+        instead = ": handler.spark.prune(spark, table, condition) takes a session" if is_session(table) else f": {call}"
+        raise TypeError(f"a table is a path, a URI or what open_table gave, not {_described(table)}{instead}")
     if not os.fspath(table):
         raise ValueError("the path of the table is empty: give the folder that holds .hoodie")
 
 
+def is_session(value: object) -> bool:
+    """Whether a value is a Spark session; PySpark is not imported for it."""
+    kind = type(value)
+    return kind.__name__ == "SparkSession" and kind.__module__.startswith("pyspark.sql")
+
+
+def is_path(value: object) -> bool:
+    """Whether a value is a table rather than a condition. No condition begins as an absolute path or a URI does."""
+    return isinstance(value, OpenTable | os.PathLike) or (isinstance(value, str) and bool(_PATH.match(value)))
+
+
 def check_filter(given: Filter) -> None:
     """Raise TypeError for what is no filter. Text and bytes are checked when they are read."""
+    if is_path(given):
+        raise TypeError(f"a filter is {_FORMS}, not {_shown(given)}: the table comes first: prune(table, filter)")
     if isinstance(given, str | bytes):
         return
     if isinstance(given, HudiExpression):
@@ -126,6 +143,10 @@ def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
     if time_zone == "":
         raise ValueError("time_zone is empty: give a name such as 'Europe/Paris', or None for the zone of this process")
     Semantics.named(engine or "spark", time_zone)
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.60}" if isinstance(value, str) else _described(value)
 
 
 def _described(value: object) -> str:

@@ -43,7 +43,7 @@ from evaluator.language.expression import (
 )
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
-from handler.planning.arguments import check_session, check_table
+from handler.planning.arguments import check_session, is_path
 from handler.planning.plan import Plan, Reason
 from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, to_expression
 from handler.spark.catalyst.sessions import has_jvm
@@ -59,6 +59,7 @@ __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
 MAX_KEYS = 10_000
 #: The possible values of a slice are looked up in the Bloom filter when there are at most so many.
 _MAX_VALUES = 1_000
+_CALL = "prune_by_join(spark, table, column, dimension)"
 _KEY = "__sargo_join_key"
 
 
@@ -142,12 +143,13 @@ def read_by_join(
 
 def _check(spark: object, path: object, column: object, dimension: object, most_keys: object) -> None:
     """Raise TypeError or ValueError for an argument that cannot be one."""
-    check_spark(spark)
-    check_table(path)
+    check_spark(spark, path, _CALL)
     if not isinstance(column, str):
-        raise TypeError(f"column is the name of a column of the table, not {type(column).__name__}")
+        raise TypeError(f"column is the name of a column of the table, not {type(column).__name__}: {_CALL}")
+    if is_path(column):
+        raise TypeError(f"column is a table, and the table comes before it: {_CALL}")
     if not isinstance(dimension, DataFrame) and not type(dimension).__module__.startswith("pyspark.sql.connect"):
-        raise TypeError(f"dimension is a DataFrame, not {type(dimension).__name__}")
+        raise TypeError(f"dimension is a DataFrame, not {type(dimension).__name__}: {_CALL}")
     if not isinstance(most_keys, int) or isinstance(most_keys, bool):
         raise TypeError(f"most_keys is a number of keys, not {type(most_keys).__name__}")
     if most_keys < 0:

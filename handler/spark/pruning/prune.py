@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
-from handler.planning.arguments import check_session, check_table
+from handler.planning.arguments import check_session, check_table, is_path, is_session
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
 from handler.spark.catalyst.conditions import (
@@ -34,7 +34,9 @@ from handler.spark.pruning.schemas import spark_schema
 from handler.sql.parsing import SqlError
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["check_spark", "condition_or_unknown", "plan_in_session", "prune", "prune_opened"]
+__all__ = ["check_conditions", "check_spark", "condition_or_unknown", "plan_in_session", "prune", "prune_opened"]
+
+_CALL = "prune(spark, table, condition)"
 
 
 def prune(
@@ -76,9 +78,8 @@ def prune(
     ``strict`` also ConditionError is raised when Spark refuses the condition, as for a column that the table does not
     have, and what ``handler.prune`` raises with it. Otherwise ``plan.reasons`` says what could not be used.
     """
-    check_spark(spark)
-    check_table(path)
-    conditions = as_conditions(condition)
+    check_spark(spark, path, _CALL)
+    conditions = check_conditions(condition, _CALL)
     check_session(None, as_of, strict, None)
     asked = read_options(options, settings_of(spark))
     as_of = agreed("as_of", as_of, asked.as_of)
@@ -94,10 +95,20 @@ def prune_opened(
     return plan_in_session(spark, opened, _expression(spark, opened, conditions, as_of, strict), as_of, strict=strict)
 
 
-def check_spark(spark: object) -> None:
-    """Raise TypeError for what is no session."""
-    if not isinstance(spark, SparkSession) and not type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise TypeError(f"the first argument is the SparkSession, not {type(spark).__name__}")
+def check_spark(spark: object, table: object, call: str) -> None:
+    """Raise TypeError for what is no session or no table. ``call``: how the function is called."""
+    if not isinstance(spark, SparkSession) and not is_session(spark):
+        order = ": the session comes first" if is_session(table) else ""
+        kind = spark.__name__ if isinstance(spark, type) else type(spark).__name__
+        raise TypeError(f"the first argument is the SparkSession, not {kind}{order}: {call}")
+    check_table(table, call)
+
+
+def check_conditions(condition: Condition, call: str) -> tuple[str | Column, ...]:
+    """The conditions as a tuple. Raises TypeError for anything else, such as the table."""
+    if is_path(condition):
+        raise TypeError(f"the condition is a table, and the table comes before it: {call}")
+    return as_conditions(condition)
 
 
 def plan_in_session(

@@ -29,9 +29,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from evaluator.language.errors import UnsupportedError
-from handler.planning.arguments import check_session, check_table
-from handler.spark.catalyst.conditions import Condition, as_conditions
-from handler.spark.pruning.prune import check_spark, prune_opened
+from handler.planning.arguments import check_session
+from handler.spark.catalyst.conditions import Condition
+from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened
 from handler.spark.pruning.read_optimized import slices_of_base_files
 from handler.spark.pruning.read_options import QUERY_TYPE, Query, agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
@@ -49,6 +49,7 @@ RowReader = Literal["own", "hudi"]
 
 #: The number of scans in one DataFrame; with more schemas, Python workers read the files.
 MAX_SCANS = 32
+_CALL = "read(spark, table, condition)"
 _SLICE_SCHEMA = "partition string, file_id string, base_file string, log_files array<string>"
 
 
@@ -85,10 +86,9 @@ def read(
     for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(RowReader))):
         if given not in known and (name, given) != ("query", None):
             raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
-    check_spark(spark)
-    check_table(path)
+    check_spark(spark, path, _CALL)
     check_session(None, as_of, strict, None)
-    conditions = () if condition is None else as_conditions(condition)
+    conditions = () if condition is None else check_conditions(condition, _CALL)
     asked = read_options(options, settings_of(spark), query)
     as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
     opened = open_table(path, asked.table, storage_options=storage_options)

@@ -140,3 +140,23 @@ def test_the_filter_is_read_before_the_table_is_opened(tmp_path):
         prune(tmp_path / "no table", "i =")
     with pytest.raises(index_store.TableError):
         prune(tmp_path / "no table", "i = 5")
+
+
+@pytest.mark.parametrize(
+    "given", ["/data/trips", "s3://lake/trips", "./trips", "../x/trips", "~/trips", pathlib.Path("trips"), "opened"]
+)
+def test_a_table_in_place_of_the_filter_is_a_type_error(main_cow, given):
+    given = open_table(main_cow) if given == "opened" else given
+    with pytest.raises(TypeError, match=r"the table comes first: prune\(table, filter\)"):
+        prune("i = 5", given)
+
+
+@pytest.mark.parametrize("text", ["/* all */ i = 5", "  /* / */ -i < 5", ".5 < i", "~i < 5", "i/2 = 5"])
+def test_no_condition_is_taken_for_a_path(main_cow, text):
+    assert prune(main_cow, text).expression
+
+
+def test_a_session_belongs_to_handler_spark():
+    session = type("SparkSession", (), {"__module__": "pyspark.sql.session"})()
+    with pytest.raises(TypeError, match=r"handler\.spark\.prune\(spark, table, condition\) takes a session"):
+        prune(session, "/data/trips")

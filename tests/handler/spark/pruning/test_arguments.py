@@ -91,3 +91,36 @@ def test_a_column_of_another_kind_of_session_is_a_type_error(spark, main_cow):
     Column.__module__ = "pyspark.sql.connect.column"
     with pytest.raises(TypeError, match="Spark Connect"):
         prune(spark, main_cow, Column())
+
+
+# ruff: noqa: ARG005
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda spark, table: prune("spark", table, "i = 5"),
+            r"SparkSession, not str: prune\(spark, table, condition\)",
+        ),
+        (lambda spark, table: prune(None, table, "i = 5"), "SparkSession, not NoneType"),
+        (lambda spark, table: prune(type(spark), table, "i = 5"), "SparkSession, not SparkSession"),
+        (lambda spark, table: prune(spark.sparkContext, table, "i = 5"), "SparkSession, not SparkContext"),
+        (lambda spark, table: prune(spark.range(1), table, "i = 5"), "SparkSession, not DataFrame"),
+        (lambda spark, table: prune(table, spark, "i = 5"), "the session comes first"),
+        (lambda spark, table: prune(spark, "i = 5", str(table)), "the table comes before it"),
+        (lambda spark, table: prune(spark, F.col("i") == 5, table), r"a path, a URI .* not .*Column: prune\(spark"),
+        (lambda spark, table: prune(spark, spark.range(1), "i = 5"), "a path, a URI .* not .*DataFrame"),
+        (lambda spark, table: read("spark", table, "i = 5"), r"SparkSession, not str: read\(spark, table, condition\)"),
+        (lambda spark, table: read(spark, "i = 5", "s3://lake/trips"), "the table comes before it"),
+        (
+            lambda spark, table: prune_by_join("spark", table, "i", 5),
+            r"not str: prune_by_join\(spark, table, column, dim",
+        ),
+        (lambda spark, table: prune_by_join(spark, "i", str(table), spark.range(1)), "column is a table"),
+        (lambda spark, table: prune_by_join(spark, table, spark.range(1), "i"), "column is the name .* not DataFrame"),
+        (lambda spark, table: prune_by_join(spark, table, "i", "keys"), "dimension is a DataFrame, not str"),
+        (lambda spark, table: read_by_join(table, spark, "i", spark.range(1)), "the session comes first"),
+    ],
+)
+def test_arguments_in_a_wrong_order_are_a_type_error_that_shows_the_call(spark, main_cow, call, said):
+    with pytest.raises(TypeError, match=said):
+        call(spark, main_cow)
