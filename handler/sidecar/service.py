@@ -17,7 +17,7 @@ import json
 import random
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -56,8 +56,8 @@ _LONG_LIST_BYTES = 1 << 20
 #: The length of an instant in a request; and of a filter that is written into ``filter_log``.
 _MAX_INSTANT_LENGTH, _MAX_LOGGED_FILTER = 64, 64 << 10
 _ANSWER_THREADS = 2
-#: How long explain() waits for an explanation; below the seconds that ``sargo report`` waits.
-_EXPLAIN_SECONDS = 4.0
+#: How long explain() waits in all, and then at most for what would help; below the seconds that ``sargo report`` waits.
+_EXPLAIN_SECONDS, _HELP_SECONDS = 4.0, 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,17 +171,21 @@ class Service:
         report = self.reports.get(report_id or "")
         if report is None:
             raise Refused("unknown_report", "there is no such report, or it is too old")
+        began = time.perf_counter()
         view = None if report.view is None else report.view()
         decision = None if report.decision is None else report.decision()
         if view is None or decision is None:
             return report.text()
         try:
             explaining = self.tables.explain(report.location, view, decision.query)
-            return report.text(await asyncio.wait_for(explaining, _EXPLAIN_SECONDS))
+            explanation = await asyncio.wait_for(explaining, _EXPLAIN_SECONDS)
         except PlanningFailed as error:
             return report.text(f"There is no explanation: {error.why}.")
         except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
             return report.text("There is no explanation yet: it takes long. Ask again.")
+        helping = self.tables.what_helps(report.location, view, decision.query)
+        left = min(_HELP_SECONDS, began + _EXPLAIN_SECONDS - time.perf_counter())
+        return report.text(f"{explanation}\n\n{await _help_text(helping, left)}")
 
     async def health(self) -> str:
         """The IDL's health."""
@@ -403,6 +407,16 @@ class Service:
         metrics.full.inc(answer.full)
         if answer.because:
             metrics.nothing.labels(answer.because).inc()
+
+
+async def _help_text(helping: Awaitable[str], seconds: float) -> str:
+    """What would help, or why that is not known."""
+    try:
+        return await asyncio.wait_for(helping, seconds)
+    except PlanningFailed as error:
+        return f"What would help was not asked: {error.why}."
+    except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
+        return "What would help is not known yet: data files are being read. Ask again."
 
 
 def _zone(name: str | None) -> tuple[str | None, tuple[str, ...]]:

@@ -191,6 +191,25 @@ class Tables:
 
         return await self._once(entry, (id(view), query.key, "explanation"), make)
 
+    async def what_helps(self, location: AllowedTable, view: View, query: FilterQuery) -> str:
+        """What would make the query's plan keep fewer slices: data is read, so by the planning process only.
+
+        Raises PlanningFailed.
+        """
+        cached = view.cached_explanation(query, "help")
+        if cached is not None:
+            return cached
+        entry = self._entry(location)
+
+        async def make() -> str:
+            source = await self._run(lambda: self._source(entry, view))
+            job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="help")
+            text = str(await self._expensive.ask(job))
+            view.keep_explanation(query, text, "help")
+            return text
+
+        return await self._once(entry, (id(view), query.key, "help"), make)
+
     @property
     def expensive_waiting(self) -> int:
         """The number of expensive filters that are planned or wait."""

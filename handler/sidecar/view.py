@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from sys import getsizeof
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +31,13 @@ from index_store.opened_table import OpenTable
 
 __all__ = ["FilterDecision", "FilterQuery", "View"]
 
+#: An explanation, and what would help beside it.
+Part = Literal["explanation", "help"]
+
 #: The limits of a view's cache: decisions and their bytes, matched lists and their bytes.
 MAX_DECISIONS, MAX_DECISION_BYTES, MAX_LISTS, MAX_LIST_BYTES = 64, 32 << 20, 64, 64 << 20
 #: Explanations that took long are kept for the next who asks.
-MAX_EXPLANATIONS = 4
+MAX_EXPLANATIONS = 8
 #: The bytes of a decision beside its arrays and texts.
 _DECISION_BYTES = 1_000
 #: The table is weighed again after so many decisions: evaluation keeps arrays beside the statistics.
@@ -82,7 +86,7 @@ class View:
         self.files = ViewFiles.of(slices)
         self._decisions: OrderedDict[bytes, FilterDecision] = OrderedDict()
         self._decision_bytes = 0
-        self._explanations: OrderedDict[bytes, str] = OrderedDict()
+        self._explanations: OrderedDict[tuple[Part, bytes], str] = OrderedDict()
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._list_bytes = 0
         self._lock = threading.Lock()
@@ -127,15 +131,15 @@ class View:
         """The explanation of a small filter's plan. Raises TooExpensive. Like ``decide``, for one thread at a time."""
         return explain_filter(self.opened, self.as_of, query, EXPLAINED_AT_ONCE)
 
-    def cached_explanation(self, query: FilterQuery) -> str | None:
-        """The explanation that was made for the same query before."""
+    def cached_explanation(self, query: FilterQuery, part: Part = "explanation") -> str | None:
+        """The explanation that was made for the same query before, or what would help."""
         with self._lock:
-            return self._explanations.get(query.key)
+            return self._explanations.get((part, query.key))
 
-    def keep_explanation(self, query: FilterQuery, text: str) -> None:
+    def keep_explanation(self, query: FilterQuery, text: str, part: Part = "explanation") -> None:
         """Keep an explanation for those who ask again."""
         with self._lock:
-            self._explanations[query.key] = text
+            self._explanations[part, query.key] = text
             while len(self._explanations) > MAX_EXPLANATIONS:
                 self._explanations.popitem(last=False)
 

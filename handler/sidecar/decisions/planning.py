@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,12 @@ from rich.console import Console
 from evaluator.functions.conversions import keeps_value
 from evaluator.language.expression import Call, Cast, Column, HudiExpression, If, Literal, Unknown, to_text, walk
 from evaluator.language.types import Type
+from handler.advise.remedies import what_helps
 from handler.planning.hive_filter import read_hive_filter
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import Engine
-from handler.views.explain import show_explanation
+from handler.views.explain import show_explanation, show_what_helps
 from index_store.opened_table import OpenTable
 from sarg import Limits, TooLargeError
 
@@ -48,6 +49,7 @@ __all__ = [
     "cut_text",
     "cut_texts",
     "explain_filter",
+    "help_filter",
     "nothing_planned",
     "plan_filter",
 ]
@@ -56,6 +58,8 @@ __all__ = [
 MAX_REASONS, MAX_REASON_LENGTH = 16, 300
 #: The characters that are kept of a filter's text, and of an explanation.
 _MAX_FILTER_TEXT, _MAX_EXPLANATION = 4_000, 200_000
+#: How long data files are read to find out what would help.
+_HELP_SECONDS = 1.5
 #: A function of a column costs a slice about as much as so many comparisons.
 _FUNCTION_PARTS = 800
 #: Objects of Kryo for each node: a comparison of a column and a constant, three nodes, has some 15.
@@ -172,9 +176,19 @@ def nothing_planned(n: int, why: str) -> PlannedFilter:
 def explain_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> str:
     """The explanation of a filter's plan as ``sargo explain`` prints it, cut. Raises TooExpensive."""
     plan, _, _ = _plan(opened, as_of, query, limits)
+    return _page(lambda console: show_explanation(plan, console))
+
+
+def help_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> str:
+    """What would make the filter's plan keep fewer slices, as ``sargo explain`` prints it, cut. It reads data files."""
+    plan, _, _ = _plan(opened, as_of, query, limits)
+    return _page(lambda console: show_what_helps(what_helps(plan, _HELP_SECONDS), console))
+
+
+def _page(show: Callable[[Console], None]) -> str:
     page = io.StringIO()
-    show_explanation(plan, Console(file=page, width=120, highlight=False, color_system=None))
-    return cut_text(page.getvalue().rstrip(), _MAX_EXPLANATION)
+    show(Console(file=page, width=120, highlight=False, color_system=None))
+    return cut_text(page.getvalue().strip("\n").rstrip(), _MAX_EXPLANATION)
 
 
 def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> tuple[Plan, bool, bool]:

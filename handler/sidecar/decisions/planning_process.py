@@ -27,7 +27,7 @@ import multiprocessing
 import os
 import signal
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,6 +41,7 @@ from handler.sidecar.decisions.planning import (
     PlanningLimits,
     cut_text,
     explain_filter,
+    help_filter,
     plan_filter,
 )
 from handler.sidecar.request_matching import ViewFiles
@@ -87,12 +88,19 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningJob:
-    """A filter to plan, or to explain."""
+    """A filter to plan or to explain, or of which to find out what would help."""
 
     source: TableSource
     query: FilterQuery
     limits: PlanningLimits
-    wanted: Literal["plan", "explanation"] = "plan"
+    wanted: Literal["plan", "explanation", "help"] = "plan"
+
+
+_WORK: Mapping[str, Callable[[OpenTable, str | None, FilterQuery, PlanningLimits], PlannedFilter | str]] = {
+    "plan": plan_filter,
+    "explanation": explain_filter,
+    "help": help_filter,
+}
 
 
 class PlanningFailed(Exception):  # noqa: N818 - an answer, not a fault of the caller
@@ -196,8 +204,7 @@ def _answer(job: PlanningJob, tables: _Tables, cpu_seconds: float) -> PlannedFil
     try:
         with _cpu_limit(cpu_seconds):
             opened = tables.open(job.source)
-            work = plan_filter if job.wanted == "plan" else explain_filter
-            result: PlannedFilter | str = work(opened, job.source.as_of, job.query, job.limits)
+            result: PlannedFilter | str = _WORK[job.wanted](opened, job.source.as_of, job.query, job.limits)
             return result
     except PlanningFailed as unavailable:
         return unavailable

@@ -2,14 +2,16 @@
 
 import gc
 import json
+import shutil
 import threading
 import zlib
 
 import pytest
 from click.testing import CliRunner
 
-from handler import open_table, prune
+from handler import open_table, prune, what_helps
 from handler.cli.main import main
+from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import interface
 from handler.sidecar.metrics import BECAUSE
 from handler.sidecar.view import View
@@ -253,6 +255,41 @@ def test_explain_tells_what_was_skipped_and_why_not_more(sidecar, main_cow, name
         with pytest.raises(interface().Refused) as refused:
             client.explain("another")
         assert refused.value.code == "unknown_report"
+
+
+def explained(client, report_id):
+    """The report, when what would help is known."""
+    for _ in range(60):
+        text = client.explain(report_id)
+        if "not known yet" not in text:
+            break
+    return text
+
+
+def test_explain_names_what_would_help_as_the_command_line_does(sidecar, main_cow, names, tmp_path):
+    folder = shutil.copytree(main_cow, tmp_path / "t")
+    with sidecar(roots=[str(folder)]).client() as client:
+        reply = client.prune(request(folder, I_IS_100, names))
+        text = explained(client, reply.report_id)
+    found = what_helps(prune(open_table(folder), I_IS_100), seconds=60)
+    assert "What would help" in text
+    assert "clustering" not in text.split("What would help")[0]
+    for one in found.remedies:
+        assert one.text in text
+        assert one.command in text
+    assert found.remedies or "nothing: " in text
+
+
+def test_explain_goes_on_without_the_planning_process(sidecar, main_cow, names, monkeypatch):
+    async def failing(*_):
+        raise PlanningFailed("other expensive filters are being evaluated")
+
+    running = sidecar(roots=[str(main_cow)])
+    monkeypatch.setattr(running.sidecar.service.tables, "what_helps", failing)
+    with running.client() as client:
+        text = client.explain(client.prune(request(main_cow, I_IS_100, names)).report_id)
+    assert "i = 100" in text
+    assert "What would help was not asked: other expensive filters are being evaluated." in text
 
 
 def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):

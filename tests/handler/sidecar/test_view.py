@@ -61,4 +61,4 @@ def test_explanations_that_are_kept_are_weighed_and_limited(opened):
         view.keep_explanation(query(seed), "x" * 100_000)
     assert view.cached_explanation(query(0)) is None
     assert view.cached_explanation(query(19)) == "x" * 100_000
-    assert 4 * 100_000 <= view.nbytes - empty < 4 * 101_000
+    assert 8 * 100_000 <= view.nbytes - empty < 8 * 101_000

@@ -157,7 +157,7 @@ def test_an_expensive_filter_skips_what_it_would_have_skipped_in_a_thread(sideca
     assert (large.skip, large.fully_matched) == (same.skip, same.fully_matched)
     assert large.skipped > 0
     assert "What each condition rules out" in texts[0]
-    assert texts[0] == texts[1]
+    assert texts[0].split("What would help")[0] == texts[1].split("What would help")[0]
 
 
 def test_an_explanation_that_takes_long_is_there_for_those_who_ask_again(sidecar, root, names, planning, monkeypatch):
@@ -172,4 +172,4 @@ def test_an_explanation_that_takes_long_is_there_for_those_who_ask_again(sidecar
         planning.gate.set()
         wait_until(lambda: running.sidecar.service.tables.expensive_waiting == 0)
         assert "planned elsewhere" in client.explain(reply.report_id)
-    assert len(planning) == 1
+    assert [job.wanted for job in planning] == ["explanation", "help"]
