@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from handler import open_table, prune, what_helps
-from handler.advise import remedies
+from handler.advise import remedy_search
 from handler.cli.main import main
 from tests.handler.plain_table import cut, plain_table
 from tests.sampling import share
@@ -196,8 +196,8 @@ def test_an_index_that_is_proposed_for_a_table_of_hudi_skips_more(unpack_copy, n
 
 
 def test_of_a_part_of_the_files_what_is_proposed_holds_too(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(remedies, "_FEW_FILES", 0)
-    monkeypatch.setattr(remedies, "DEFAULT_FILES", 6)
+    monkeypatch.setattr(remedy_search, "_FEW_FILES", 0)
+    monkeypatch.setattr(remedy_search, "DEFAULT_FILES", 6)
     for condition in ("far = 77", "x = 33", "note = 'N0077'"):
         plan = prune(open_table(table), condition, time_zone="UTC")
         found = what_helps(plan, seconds=60)
@@ -216,6 +216,27 @@ def test_of_a_part_of_the_files_what_is_proposed_holds_too(table, tmp_path, monk
             assert kept(scratch, condition) <= one.kept + 3  # few rows make few simulated files, which are coarse
 
 
+def test_a_secondary_index_is_named_where_it_skips_more_than_any_sketch(tmp_path):
+    """A Bloom filter that says yes to one of two hundred absent keys keeps a slice: only the rows tell more."""
+    even = rows().set_column(3, "far", pa.array(np.random.default_rng(1).integers(0, 1 << 20, 2_000) * 2))
+    keyed = even.append_column("_hoodie_record_key", pa.array([str(one) for one in range(2_000)]))
+    folder = plain_table(tmp_path / "t", [("", one) for one in cut(keyed, 16)])
+    condition = f"far IN ({', '.join(str(2 * one + 100_001) for one in range(200))})"
+    found = check(folder, tmp_path / "copy", condition)
+    assert [(one.text, one.kept) for one in found.remedies] == [("secondary_index of far", 0.0)]
+    assert found.commands[0].startswith("sargo index create")
+    assert "--on far --using secondary_index" in found.commands[0]
+
+
+def test_a_secondary_index_of_slices_that_it_would_not_know_is_not_named(tmp_path):
+    """Rows without a record key have no entries: such an index answers nothing, so it is not proposed."""
+    even = rows().set_column(3, "far", pa.array(np.random.default_rng(1).integers(0, 1 << 20, 2_000) * 2))
+    folder = plain_table(tmp_path / "t", [("", one) for one in cut(even, 16)])
+    condition = f"far IN ({', '.join(str(2 * one + 100_001) for one in range(200))})"
+    found = check(folder, tmp_path / "copy", condition)
+    assert not any("secondary" in one.text for one in found.remedies)
+
+
 # -- what is not asked
 
 
@@ -226,12 +247,12 @@ def of(table, condition, seconds):
 def test_without_time_nothing_is_proposed_and_it_is_said(table, monkeypatch):
     assert of(table, "x = 33", 0).not_asked == "no time was given to read files"
     assert "too much to read" in of(table, "x = 33", 1e-9).not_asked
-    monkeypatch.setattr(remedies, "_FEW_FILES", 0)
-    monkeypatch.setattr(remedies, "_MAX_BYTES_PER_SECOND", 1 << 60)
+    monkeypatch.setattr(remedy_search, "_FEW_FILES", 0)
+    monkeypatch.setattr(remedy_search, "_MAX_BYTES_PER_SECOND", 1 << 60)
     found = of(table, "x = 33", 1e-6)
     assert "reading one file takes" in found.not_asked
     assert (found.remedies, found.nothing) == ((), "")
-    monkeypatch.setattr(remedies, "MAX_SLICES", 3)
+    monkeypatch.setattr(remedy_search, "MAX_SLICES", 3)
     assert "sargo advise" in of(table, "x = 33", 5).not_asked
 
 
