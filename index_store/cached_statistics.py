@@ -20,7 +20,7 @@ import numpy.typing as npt
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import FilterMightMatch, Match, MightContain, StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, FilterMightMatch, Match, MightContain, StatisticsProvider
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.indexing import with_index
@@ -152,7 +152,7 @@ class CachedStatistics:
         if not lookups:
             return None
 
-        def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+        def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | Declined | None:
             if lookup not in lookups:
                 return None
             try:

@@ -73,6 +73,7 @@ from evaluator.language.column_resolution import with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
+from evaluator.language.key_set import KeySet
 from evaluator.language.like import Form, parse_like
 from evaluator.language.literal import SMALLEST_DOUBLE, in_domain, is_integer_text, to_ordinals
 from evaluator.language.schema import Field, Schema
@@ -197,6 +198,8 @@ class _Binder:
                 yield self._comparison(op, self._operand(left), self._operand(right))
             case ex.In(operand=operand, members=members):
                 yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
+            case ex.InKeys(operand=operand, keys=keys):
+                yield self._among_keys(operand, keys)
             case ex.IsNull(operand=operand):
                 yield self._null_test(without_lossless_casts(self._operand(operand))), None
             case ex.Like(operand=operand, pattern=pattern, escape=escape):
@@ -365,6 +368,27 @@ class _Binder:
             return []
         ordinal = to_ordinals(interval, target.type).lo
         return [] if isinstance(ordinal, Fraction) else [ordinal]
+
+    def _among_keys(self, operand: ex.Operand, keys: KeySet) -> tuple[Test, Lookup | None]:
+        """A list of keys in the column's own type. Its ends are bound as a list of literals would be.
+
+        What the least and the greatest key become shows what every key becomes: itself, or nothing certain.
+        """
+        ends = keys[:1] if len(keys) < 2 else [keys[0], keys[-1]]
+        literals = tuple(ex.Literal(ex.key_value(end, keys.type), keys.type) for end in ends)
+        tests = list(self._tests(ex.In(operand, literals))) if literals else []
+        if len(tests) == 1:
+            [(test, lookup)] = tests
+            if (
+                isinstance(test, Membership)
+                and isinstance(test.operand, BoundColumn)
+                and test.operand.type == test.operand.field.type == keys.type
+                and lookup is not None
+                and list(lookup.values) == ends
+            ):
+                members = Members.of_keys(keys, array_dtype(keys.type))
+                return Membership(test.operand, members), Lookup(lookup.column, keys)
+        raise UnsupportedError(f"keys of type {keys.type} are not looked up in this column")
 
     def _null_test(self, operand: BoundOperand) -> Test:
         if isinstance(operand, BoundConstant):

@@ -8,7 +8,7 @@ Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +128,7 @@ class Lookup:
     """
 
     column: Field
-    values: tuple[object, ...]
+    values: Sequence[object]
     function: str = ""
 
 

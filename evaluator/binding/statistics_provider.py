@@ -57,6 +57,8 @@ provider knows the fares of the slices 1 and 2:
 
 Slice 4 stays: no provider knows anything about it.
 
+A provider that would have to read too much returns ``Declined(why)``. That rules out nothing, and a plan says so.
+
 **Matches.** ``filter_might_match(bound, candidates)`` is asked once for a whole filter, for the slices that statistics
 and look-ups leave. An index of rows knows which values stand together in one row, which no single leaf shows.
 """
@@ -74,13 +76,20 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.statistics.columns import ColumnStatistics
 
-__all__ = ["FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
+__all__ = ["Declined", "FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
 
 Mask = npt.NDArray[np.bool_]
-#: From a look-up and the candidates, ``(n,) bool``, to where a slice might contain a key; None: no answer.
-MightContain = Callable[[Lookup, Mask], "Mask | None"]
-#: From a whole filter and the candidates, ``(n,) bool``, to where a slice might match; None: no answer.
+#: From a look-up and the candidates, ``(n,) bool``, to where a slice might contain a key; None: nothing is known.
+MightContain = Callable[[Lookup, Mask], "Mask | Declined | None"]
+#: From a whole filter and the candidates, ``(n,) bool``, to where a slice might match; None: nothing is known.
 FilterMightMatch = Callable[[BoundExpression, Mask], "Match | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No answer from a provider that has such keys, because it would cost too much. ``why`` is for people."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -172,6 +172,12 @@ class Evaluation:
         _ = self.kept_rows
         return self._matches
 
+    @property
+    def declined(self) -> Mapping[tuple[int, str], str]:
+        """By leaf and provider, why keys that the provider has were not looked up."""
+        _ = self.kept_rows
+        return {} if self._lookups is None else self._lookups.declined
+
     # -- outcomes
 
     @cached_property

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.program import Not, Or
-from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, StatisticsProvider
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.statistics_evaluation import RowIndices
 from evaluator.language import outcome
@@ -42,6 +42,8 @@ class KeyLookups:
         self._n = n
         self._providers = providers
         self._answers: dict[tuple[int, str], Mask] = {}
+        #: By leaf and provider, why the provider did not look up its keys.
+        self.declined: dict[tuple[int, str], str] = {}
 
     @staticmethod
     def of(bound: BoundExpression, n: int, providers: Sequence[StatisticsProvider]) -> KeyLookups | None:
@@ -101,5 +103,7 @@ class KeyLookups:
         candidates: Mask = np.zeros(self._n, np.bool_)
         candidates[rows] = True
         answer = provider.might_contain(lookup, candidates)
-        if answer is not None:
+        if isinstance(answer, Declined):
+            self.declined[index, provider.name] = answer.why
+        elif answer is not None:
             self._answers[index, provider.name] = answer | ~candidates

@@ -3,7 +3,7 @@
 Two families of nodes, all frozen:
 
 * **HudiExpression** has a truth value (TRUE, FALSE or NULL) on every row: ``And``, ``Or``, ``Not``, ``Compare``,
-  ``In``, ``IsNull``, ``Like``, ``Constant``, ``Unknown``.
+  ``In``, ``InKeys``, ``IsNull``, ``Like``, ``Constant``, ``Unknown``.
 * **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``If``, ``Opaque``.
 
     fare > 50 AND city = 'sf'
@@ -26,7 +26,9 @@ import datetime
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.types import Kind, Type
@@ -41,6 +43,7 @@ __all__ = [
     "HudiExpression",
     "If",
     "In",
+    "InKeys",
     "IsNull",
     "Like",
     "Literal",
@@ -53,10 +56,14 @@ __all__ = [
     "children_of",
     "column_names",
     "fold",
+    "key_value",
     "to_dict",
     "to_text",
     "walk",
 ]
+
+if TYPE_CHECKING:
+    from evaluator.language.key_set import KeySet
 
 R = TypeVar("R")
 
@@ -184,6 +191,14 @@ class In(HudiExpression):
 
 
 @dataclass(frozen=True, slots=True)
+class InKeys(HudiExpression):
+    """``operand IN (keys)`` for keys of the operand's own type, too many for a literal each."""
+
+    operand: Operand
+    keys: KeySet
+
+
+@dataclass(frozen=True, slots=True)
 class IsNull(HudiExpression):
     """``operand IS NULL``: never NULL itself."""
 
@@ -224,7 +239,7 @@ def children_of(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case In(operand=operand, members=members):
             return (operand, *members)
-        case IsNull(operand=operand) | Like(operand=operand) | Cast(operand=operand):
+        case IsNull(operand=operand) | Like(operand=operand) | Cast(operand=operand) | InKeys(operand=operand):
             return (operand,)
         case Call(arguments=arguments):
             return arguments
@@ -298,6 +313,8 @@ def _text(node: Node, parts: list[str]) -> str:
         case In():
             shown = parts[1:] if len(parts) <= 9 else [*parts[1:9], f"... {len(parts) - 9} more"]
             return f"{parts[0]} IN ({', '.join(shown)})"
+        case InKeys(keys=keys):
+            return f"{parts[0]} IN ({_keys_text(keys)})"
         case IsNull():
             return f"{parts[0]} IS NULL"
         case Like(pattern=pattern):
@@ -320,6 +337,21 @@ def _text(node: Node, parts: list[str]) -> str:
             return f"{name}({', '.join(parts)})"
         case _:
             raise TypeError(f"not a node: {node!r}")
+
+
+def _keys_text(keys: KeySet) -> str:
+    """``1,000,000 keys from 3 to 5999999``."""
+    if not len(keys):
+        return "no key"
+    least, greatest = (_literal_text(key_value(keys[at], keys.type), keys.type) for at in (0, -1))
+    return f"{len(keys):,} keys from {least} to {greatest}"
+
+
+def key_value(key: object, of: Type) -> object:
+    """A key of a key set as a literal holds it."""
+    if not isinstance(key, Fraction):
+        return key
+    return Decimal(key.numerator * 10**of.scale // key.denominator).scaleb(-of.scale)
 
 
 def _literal_text(value: object, value_type: Type) -> str:
@@ -365,6 +397,8 @@ def _as_dict(node: Node, children: list[dict[str, object]]) -> dict[str, object]
             fields["op"] = op
         case Like(pattern=pattern, escape=escape):
             fields |= {"pattern": pattern, "escape": escape}
+        case InKeys(keys=keys):
+            fields |= {"keys": len(keys), "type": str(keys.type)}
         case Constant(value=constant):
             fields["value"] = constant
         case Unknown(reason=reason) | Opaque(reason=reason):

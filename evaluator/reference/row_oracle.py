@@ -78,6 +78,10 @@ def value_of(
                 children = _as_one_number_type(children)
                 results = [_compare("=", children[0], member, semantics) for member in children[1:]]
                 return True if True in results else None if None in results or children[0][0] is None else False
+            case ex.InKeys(keys=keys):
+                members = [(ex.key_value(key, keys.type), keys.type) for key in keys]
+                results = [_compare("=", children[0], member, semantics) for member in members]
+                return True if True in results else None if children[0][0] is None else False
             case ex.IsNull():
                 return children[0][0] is None
             case ex.Like(pattern=pattern, escape=escape):

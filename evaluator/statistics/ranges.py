@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.language.interval import Interval
+from evaluator.language.key_set import KeySet
 
 __all__ = [
     "GREATEST",
@@ -104,6 +105,16 @@ class Members:
         array = np.empty(len(ordered), dtype)
         array[:] = ordered
         return cls(ordered, array, has_null)
+
+    @classmethod
+    def of_keys(cls, keys: KeySet, dtype: Any) -> Members:
+        """The members that are keys."""
+        values = keys.array.to_pylist()
+        if dtype != np.dtype(object):
+            return cls(values, keys.array.to_numpy(), False)
+        array = np.empty(len(values), object)
+        array[:] = values
+        return cls(values, array, False)
 
 
 class MaskedBound:

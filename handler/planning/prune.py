@@ -190,6 +190,10 @@ def _plan(
             for leaf in filter_.bound.leaves
             if leaf.reason and leaf.reason not in known
         ]
+        reasons += [
+            Reason("leaf", f"{filter_.bound.leaves[leaf].text}: {kind} is not used: {why}")
+            for (leaf, kind), why in evaluation.declined.items()
+        ]
         reasons += _unknown_in_undecided(read, filter_, schema, semantics)
     return Plan(
         table=opened.path,

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import FilterMightMatch, StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, FilterMightMatch, StatisticsProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
@@ -52,7 +52,7 @@ __all__ = [
 Mask = npt.NDArray[np.bool_]
 NOTHING = RequiredStatistics()
 #: Which slices may hold a row where a column has one of the values, among the candidates; None: nothing to say.
-LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | None"]
+LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | Declined | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def required_key_lookups(asked: RequiredStatistics, is_key: Callable[[Field], bo
 def key_lookup_provider(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
     """The provider of a kind that looks up keys of plain columns and has no other statistics."""
 
-    def might_contain(lookup: Lookup, candidates: Mask) -> Mask | None:
+    def might_contain(lookup: Lookup, candidates: Mask) -> Mask | Declined | None:
         return None if lookup.function else look_up(lookup.column, lookup.values, candidates)
 
     return StatisticsProvider(kind, {}, might_contain)
@@ -137,7 +137,9 @@ class KeyLookupKind(ABC):
         """Whether the values of a column can be looked up."""
 
     @abstractmethod
-    def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
+    def might_contain(
+        self, column: Field, values: Sequence[object], candidates: Mask | None = None
+    ) -> Mask | Declined | None:
         """False for the slices without a row that has one of the values; None when nothing is known of them."""
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:

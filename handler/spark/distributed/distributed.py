@@ -27,7 +27,7 @@ from platformdirs import user_cache_path
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import FilterMightMatch, Match
+from evaluator.binding.statistics_provider import Declined, FilterMightMatch, Match
 from evaluator.evaluation.evaluate import Evaluation, MightContain, StatisticsProvider
 from evaluator.language import outcome
 from evaluator.language.errors import SargoError
@@ -243,7 +243,7 @@ class _DistributedStatistics(TableStatistics):
         return match_on_driver
 
     def _looking_up(self, kind: IndexKind, keys: tuple[Lookup, ...], rows: Rows, n: int) -> MightContain:
-        def look_up_on_driver(lookup: Lookup, candidates: Mask) -> Mask | None:
+        def look_up_on_driver(lookup: Lookup, candidates: Mask) -> Mask | Declined | None:
             if lookup not in keys:
                 return None
             try:
@@ -252,8 +252,8 @@ class _DistributedStatistics(TableStatistics):
             except Exception as error:
                 self.on_failure(kind.name, error)
                 return None
-            if of_rows is None:
-                return None
+            if of_rows is None or isinstance(of_rows, Declined):
+                return of_rows
             might_contain: Mask = np.zeros(n, np.bool_)
             might_contain[rows] = of_rows
             return might_contain

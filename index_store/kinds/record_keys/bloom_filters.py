@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
@@ -23,7 +24,7 @@ from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group, file_name_id, partition_id
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.record_keys.key_groups import KeyGroups
-from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, record_keys
+from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, record_keys, too_many_probes
 from index_store.storage.errors import FormatError, naming_column
 from index_store.table.metadata_table import MetadataTable
 
@@ -63,14 +64,15 @@ class BloomFilters(KeyLookupKind):
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-    ) -> npt.NDArray[np.bool_] | None:
+    ) -> npt.NDArray[np.bool_] | Declined | None:
         """False for the slices whose filter holds none of the keys. Raises StatsError when they cannot be read."""
-        keys = record_keys(self._table, self._slices, column, values)
+        slice_indices = range(len(self._slices)) if candidates is None else np.flatnonzero(candidates).tolist()
+        too_many = too_many_probes(len(values), len(slice_indices)) if self.is_key(column) else None
+        keys = None if too_many else record_keys(self._table, self._slices, column, values)
         if keys is None:
-            return None
+            return too_many
         mask = np.ones(len(self._slices), np.bool_)
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
-        slice_indices = range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist()
         for slice_index in slice_indices if len(slice_indices) <= FILTERS_READ else ():
             bloom = self._filter(slice_index)
             if bloom is not None:

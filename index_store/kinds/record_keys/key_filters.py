@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
+from index_store.kinds.record_keys.record_keys import is_record_key, record_keys, too_many_probes
 from index_store.storage.errors import FormatError
 from index_store.table.table_schema import RECORD_KEY
 
@@ -57,14 +58,15 @@ class KeyFilters(KeyLookupKind):
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-    ) -> npt.NDArray[np.bool_] | None:
+    ) -> npt.NDArray[np.bool_] | Declined | None:
         """False for the candidates whose filter holds none of the keys."""
-        keys = record_keys(self._table, self._slices, column, values)
+        slice_indices = list(range(len(self._slices))) if candidates is None else np.flatnonzero(candidates).tolist()
+        too_many = too_many_probes(len(values), len(slice_indices)) if self.is_key(column) else None
+        keys = None if too_many else record_keys(self._table, self._slices, column, values)
         if keys is None:
-            return None
+            return too_many
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         mask = np.ones(len(self._slices), np.bool_)
-        slice_indices = list(range(len(mask))) if candidates is None else np.flatnonzero(candidates).tolist()
         bases = (self._slices[slice_index].base_file for slice_index in slice_indices)
         self._table.footers.expect([path for path in bases if path and path not in self._filters])
         for slice_index in slice_indices:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
@@ -59,6 +60,12 @@ FOOTERS_READ = 100
 KEYS_REMEMBERED, FILES_REMEMBERED = 100_000, 256
 
 Mask = npt.NDArray[np.bool_]
+
+
+def too_many(keys: int, partitions: int = 1) -> Declined:
+    """Why so many keys are not looked up."""
+    where = f" in {partitions:,} partitions" if partitions > 1 else ""
+    return Declined(f"{keys:,} keys{where} are more than the {LOOK_UPS:,} that are looked up one by one")
 
 
 def make(table: Table, slices: FileSlices) -> RecordIndex | None:
@@ -101,29 +108,35 @@ class RecordIndex(KeyLookupKind):
         """Whether the column is the record key."""
         return is_record_key(self._table, column)
 
-    def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
+    def might_contain(
+        self, column: Field, values: Sequence[object], candidates: Mask | None = None
+    ) -> Mask | Declined | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""
-        if not is_record_key(self._table, column) or not self.keys_are_unique:
+        if not is_record_key(self._table, column):
+            return None
+        if len(values) > LOOK_UPS:
+            return too_many(len(values))
+        if not self.keys_are_unique:
             return None
         return self.locate(column, values, candidates)
 
-    def locate(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
+    def locate(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | Declined | None:
         """``(n,) bool``: where the index has one of the keys. Raises StatsError when it cannot be read."""
         keys = record_keys(self._table, self._slices, column, values)
         return None if keys is None else self.locate_keys(keys, candidates)
 
-    def locate_keys(self, keys: Sequence[str], candidates: Mask | None = None) -> Mask | None:
+    def locate_keys(self, keys: Sequence[str], candidates: Mask | None = None) -> Mask | Declined | None:
         """``(n,) bool``: where the index has one of these record keys, whatever column they are made of.
 
-        A partitioned index is searched in the partitions of the candidates only; other slices are True. None: too many
-        look-ups, or a file group that the table does not have.
+        A partitioned index is searched in the partitions of the candidates only; other slices are True. None: a file
+        group that the table does not have.
         """
         mask = np.zeros(len(self._slices), np.bool_)
         logged = {} if self.logged is None else self.logged.slices_of
         try:
             partitions = self._asked(candidates, mask) if self._partitioned else ("",)
             if len(keys) * len(partitions) > LOOK_UPS:
-                return None
+                return too_many(len(keys), len(partitions))
             for partition in partitions:
                 for key in keys if len(keys) < 3 else sorted(keys):  # keys of one block one after the other
                     for logged_at in logged.get((partition, key), ()):

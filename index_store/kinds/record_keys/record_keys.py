@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.distrust import Trust
@@ -32,7 +33,18 @@ if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text", "record_keys"]
+__all__ = [
+    "CompositeKey",
+    "composite_key",
+    "is_record_key",
+    "key_coverage",
+    "key_text",
+    "record_keys",
+    "too_many_probes",
+]
+
+#: More keys than these are looked for so many times in Bloom filters, a few microseconds each.
+KEYS_PROBED, PROBES = 1_000, 1_000_000
 
 _PLAIN_GENERATORS = frozenset(
     {"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP", "TIMESTAMP_AVRO"}
@@ -100,6 +112,13 @@ def _made_by(table: Table, kinds: Container[str], classes: Container[str]) -> bo
     kind = table.properties.get("hoodie.table.keygenerator.type", "").upper()
     made_by = table.properties.get("hoodie.table.keygenerator.class", "").rpartition(".")[2]
     return kind in kinds or (not kind and made_by in classes)
+
+
+def too_many_probes(keys: int, filters: int) -> Declined | None:
+    """Why so many keys are not looked for in so many Bloom filters; None for what takes seconds at most."""
+    if keys <= KEYS_PROBED or keys * filters <= PROBES:
+        return None
+    return Declined(f"{keys:,} keys are not looked for in {filters:,} Bloom filters, at most {PROBES:,} times in all")
 
 
 def record_keys(table: Table, slices: FileSlices, column: Field, values: Sequence[object]) -> list[str] | None:

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -53,7 +54,7 @@ from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
 from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_index_info
 from index_store.kinds.record_keys.key_groups import KeyGroups
-from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex
+from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex, too_many
 from index_store.kinds.record_keys.record_index import make as record_index
 from index_store.storage.errors import FormatError, StatsError, TableError, naming_column
 from index_store.table.schema_history import read_name_history
@@ -106,16 +107,18 @@ class SecondaryIndex(KeyLookupKind):
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-    ) -> npt.NDArray[np.bool_] | None:
+    ) -> npt.NDArray[np.bool_] | Declined | None:
         """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
+        if column.name in self._indexes and len(values) > LOOK_UPS:
+            return too_many(len(values))
         keys = self.record_keys(column, values) if self._knows_every_row(column) else None
-        found = None if keys is None else self._keys.locate_keys(sorted(keys), candidates)
-        return None if found is None else found | self._logged
+        found = keys if keys is None or isinstance(keys, Declined) else self._keys.locate_keys(sorted(keys), candidates)
+        return found if found is None or isinstance(found, Declined) else found | self._logged
 
-    def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | None:
+    def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | Declined | None:
         """The record keys that the index has for non-null values.
 
-        None for a value that has no certain text, and when they are too many to be looked up.
+        None for a value that has no certain text. Declined when they are too many to be looked up.
         """
         if column.name not in self._indexes:
             return None
@@ -127,7 +130,10 @@ class SecondaryIndex(KeyLookupKind):
                 return None
             texts += found
         with naming_column(index.groups.path, column.name):
-            return index.look_up(texts, past_deletes=column.name in self._sampled)
+            found_keys = index.look_up(texts, past_deletes=column.name in self._sampled)
+        if found_keys is None:
+            return Declined(f"{len(values):,} keys have more than the {LOOK_UPS:,} rows that are looked up one by one")
+        return found_keys
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """All slices or none, for the columns that have an index."""
@@ -193,8 +199,10 @@ class SecondaryIndex(KeyLookupKind):
         for slice_index in plain[:: len(plain) // WITNESSES + 1].tolist():
             for value in (known.lo[slice_index], known.hi[slice_index]):
                 keys = self.record_keys(column, [value.item() if isinstance(value, np.generic) else value])
+                if isinstance(keys, Declined):
+                    continue
                 found = self._keys.locate_keys(sorted(keys)) if keys else None
-                if keys == set() or (found is not None and not found[slice_index]):
+                if keys == set() or (isinstance(found, np.ndarray) and not found[slice_index]):
                     name = self._indexes[column.name].name
                     why = f"{name} lacks a value of the column, so it is of another one"
                     raise StatsError(self._table.path, column.name, why)

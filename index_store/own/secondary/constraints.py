@@ -29,21 +29,35 @@ from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
+from evaluator.language.key_set import KeySet
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from index_store.own.provider.per_file_statistics import is_ancient
 from index_store.own.provider.slice_statistics import ordinal_of
-from index_store.own.secondary.keys import Range, after, encode_null, encode_value, key_range, prefix_range, ranges_of
+from index_store.own.secondary.key_merge import SortedPieces
+from index_store.own.secondary.keys import (
+    Range,
+    after,
+    encode,
+    encode_null,
+    encode_value,
+    key_range,
+    prefix_range,
+    ranges_of,
+)
 from index_store.own.sketches.values import plain_type
 
-__all__ = ["KeyRanges", "pieces_of_values", "ranges_of_filter", "required_leaves"]
+__all__ = ["KeyRanges", "pieces_of_many", "pieces_of_values", "ranges_of_filter", "required_leaves"]
 
 #: At most so many combinations of values are looked up; a column that would give more is left out.
 MAX_POINTS = 1000
+#: So many values of a list, several of which may be the same, are turned into points.
+_MAX_VALUES = 10_000
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -142,6 +156,8 @@ def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) 
 def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | None:
     test = leaf.test
     if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column == column:
+        if len(leaf.lookup.values) > _MAX_VALUES:
+            return None
         pieces = pieces_of_values(leaf.lookup.values, column)
         return (
             None
@@ -192,6 +208,38 @@ def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] 
     if lo is None and hi is None:
         return None
     return ranges_of(of, lo, hi, lo_inclusive=inclusive, hi_inclusive=inclusive)
+
+
+def pieces_of_many(values: Sequence[object], column: Field) -> SortedPieces | None:
+    """``pieces_of_values`` of many values at once."""
+    plain = _plain_values(values, column)
+    if plain is None:
+        pieces = pieces_of_values(values, column)
+        return None if pieces is None else SortedPieces(pa.array(pieces, pa.binary()))
+    if len(plain) and pa.types.is_int64(plain.type) and is_ancient(pc.min(plain).as_py(), column.type):
+        return None
+    return SortedPieces.of(encode([plain], [column.type]))
+
+
+def _plain_values(values: Sequence[object], column: Field) -> pa.Array | None:
+    """The values of a look-up in plain form; None when they have to be taken one by one."""
+    kind = column.type.kind
+    if isinstance(values, KeySet):
+        if values.type != column.type:
+            return None
+        return values.array.cast(pa.large_binary()) if kind.is_text else values.array
+    try:
+        if kind in (Kind.STRING, Kind.VARCHAR) and all(type(one) is str for one in values):
+            return pa.array(values, pa.large_string()).cast(pa.large_binary())
+        if (
+            plain_type(column.type) == pa.int64()
+            and kind is not Kind.DECIMAL
+            and all(type(one) is int for one in values)
+        ):
+            return pa.array(values, pa.int64())
+    except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
+        pass  # a value that no row has, or text with half of a surrogate pair
+    return None
 
 
 def pieces_of_values(values: Iterable[object], column: Field) -> tuple[bytes, ...] | None:

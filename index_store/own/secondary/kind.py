@@ -21,7 +21,7 @@ import numpy.typing as npt
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import Match, StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, Match, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
@@ -76,14 +76,17 @@ class OwnSecondaryIndex:
         }
         return StatisticsProvider(self.name, columns, self.might_contain, filter_might_match=self.filter_might_match)
 
-    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | None:
-        """``(n,) bool``: False for the slices none of whose rows has one of the values."""
-        del candidates  # all slices are found at once
-        return intersection(
-            index.might_contain(lookup)
+    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | Declined | None:
+        """``(n,) bool``: False for the candidates none of whose rows has one of the values."""
+        answers = [
+            index.might_contain(lookup, candidates)
             for index in self.indexes
             if index.columns[0].name == lookup.column.name and not lookup.function
-        )
+        ]
+        masks = [one for one in answers if not isinstance(one, Declined)]
+        declined = [one for one in answers if isinstance(one, Declined)]
+        mask = intersection(masks)
+        return declined[0] if mask is None and declined else mask
 
     def filter_might_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
         """Which slices may have a row that makes the whole filter TRUE, as far as each index knows its columns."""

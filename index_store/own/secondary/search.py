@@ -5,6 +5,7 @@
     one key        the index of each generation's table, and the blocks that may have the key: one or two, or
                    as many as the key's entries fill
     a range        likewise; keys are compared in the blocks at its ends only
+    many keys      the blocks that one of them falls into, each once (``key_merge``)
 
 The generations of a shard are merged, and the newest one that has an entry, or its tombstone, decides. When none of the
 entries is a tombstone, no merge is needed and record keys are not read.
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from index_store.own.secondary.key_merge import KeySpan, SortedPieces, find_groups, spans_of
 from index_store.own.secondary.keys import Range, key_range
 from index_store.own.secondary.runs import merge_runs
 from index_store.own.secondary.sorted_table import SortedTable, rows_in
@@ -68,6 +70,17 @@ class Search:
             self.blocks_read += size
         merged = merge_runs([_entries(*one) for one in chosen], order="key", drop_deleted=True)
         return _distinct(batch.column("group").to_numpy() for batch in merged)
+
+    def spans(self, keys: SortedPieces) -> list[list[KeySpan]]:
+        """Of each table the blocks that ``find`` would read for these pieces of the first column."""
+        return [list(spans_of(table, keys)) for table in self._tables]
+
+    def find(self, keys: SortedPieces, spans: Sequence[Sequence[KeySpan]], sought: npt.NDArray[np.bool_]) -> None:
+        """Set ``sought``, ``(groups,) bool``, to FALSE for the groups that ``groups`` gives for these pieces.
+
+        ``spans`` of the keys. Reading ends when no group is sought any more. Raises TableError.
+        """
+        self.blocks_read += find_groups(self._tables, spans, keys, sought)
 
 
 def _distinct(batches: Iterable[Groups]) -> Groups:

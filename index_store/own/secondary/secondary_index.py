@@ -1,6 +1,7 @@
 """One secondary index, asked which slices of its table may have a row with some values of its key.
 
     lookup of city      the shard of each value, the entries of its keys, their file groups, the slices of these
+    of many values      the same, in one pass over each shard (``key_merge``), while it reads a bounded number of blocks
     whole filter        the same for ranges of composite keys (``constraints``), while they span few blocks
     bounds and NULLs    what the list of file groups keeps of each column of the key
 
@@ -21,7 +22,7 @@ import pyarrow as pa
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.statistics_provider import Match
+from evaluator.binding.statistics_provider import Declined, Match
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
@@ -30,8 +31,9 @@ from index_store.own.builders.sketching import type_field
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.provider.per_file_statistics import fit_of, per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn
-from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter
+from index_store.own.secondary.constraints import pieces_of_many, pieces_of_values, ranges_of_filter
 from index_store.own.secondary.generation import live_groups
+from index_store.own.secondary.key_merge import SortedPieces
 from index_store.own.secondary.keys import Range, is_encodable, key_range
 from index_store.own.secondary.keys import leading as leading_length
 from index_store.own.secondary.search import Search
@@ -42,11 +44,15 @@ from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.own.store.own_index import OwnIndex
 from index_store.storage.errors import naming_column
 
-__all__ = ["MAX_BLOCKS", "SecondaryIndex"]
+__all__ = ["FEW_VALUES", "MAX_BLOCKS", "MAX_MERGED_BLOCKS", "SecondaryIndex"]
 
 Mask = npt.NDArray[np.bool_]
 #: So many blocks of entries are read to match a filter; what would need more is not worth it.
 MAX_BLOCKS = 1024
+#: More values than these are looked up in one pass over each shard.
+FEW_VALUES = 64
+#: So many blocks, of 2,048 entries each, are read for a look-up of many values: some ten seconds.
+MAX_MERGED_BLOCKS = 1 << 15
 
 
 class SecondaryIndex:
@@ -70,10 +76,16 @@ class SecondaryIndex:
 
     # -- questions
 
-    def might_contain(self, lookup: Lookup) -> Mask | None:
-        """``(n,) bool``: False for the slices without an entry of the values; None when readers may change a value."""
-        if lookup.column.type != self.columns[0].type or not self.usable(1).any():
+    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | Declined | None:
+        """``(n,) bool``: False for the candidates without an entry of the values.
+
+        None when readers may change a value, Declined when too many blocks would be read.
+        """
+        if lookup.column.type != self.columns[0].type or not (self.usable(1) & candidates).any():
             return None
+        if len(lookup.values) > FEW_VALUES:
+            many = pieces_of_many(lookup.values, self.columns[0])
+            return None if many is None else self._slices_with_keys(many, candidates)
         pieces = pieces_of_values(lookup.values, self.columns[0])
         if pieces is None:
             return None
@@ -143,6 +155,32 @@ class SecondaryIndex:
                 groups = self._search(shard).groups(some)
                 slices = self._slice_of_group[groups[groups < len(self._slice_of_group)]]
                 might_contain[slices[slices >= 0]] = True
+        return might_contain
+
+    def _slices_with_keys(self, keys: SortedPieces, candidates: Mask) -> Mask | Declined:
+        """Where a candidate has an entry of one of the keys, or entries do not tell the first column."""
+        looked_for = self.usable(1) & candidates
+        sought: Mask = np.zeros(len(self._slice_of_group), np.bool_)
+        known = np.flatnonzero(self._slice_of_group >= 0)
+        sought[known] = looked_for[self._slice_of_group[known]]
+        asked = known[sought[known]]
+        with naming_column(self._index.path, self.columns[0].name):
+            count = len(self._index.version.generations[0].shards)
+            shards = shard_of(keys.array, count)
+            by_shard = [(self._search(shard), keys.chosen(shards == shard)) for shard in np.unique(shards).tolist()]
+            spans = [search.spans(some) for search, some in by_shard]
+            blocks = sum(len(of_table) for of_shard in spans for of_table in of_shard)
+            if blocks > MAX_MERGED_BLOCKS:
+                name = self._index.definition.name
+                return Declined(
+                    f"the entries of {len(keys):,} keys are in {blocks:,} blocks of {name}, "
+                    f"more than the {MAX_MERGED_BLOCKS:,} that are read for one filter"
+                )
+            for (search, some), of_shard in zip(by_shard, spans, strict=True):
+                if sought.any():
+                    search.find(some, of_shard, sought)
+        might_contain: Mask = ~looked_for
+        might_contain[self._slice_of_group[asked[~sought[asked]]]] = True
         return might_contain
 
     def _by_shard(self, ranges: Sequence[Range], *, leading: bool) -> Mapping[int, Sequence[Range]]:

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, TableError, open_table
@@ -112,7 +113,8 @@ def test_a_condition_of_too_many_look_ups_has_no_answer(hudi_table, monkeypatch)
     _, _, kind = opened(hudi_table(PARTITIONED[0]))
     monkeypatch.setattr(record_index, "LOOK_UPS", 8)
     assert kind.locate_keys(["k001", "k002"]) is not None  # in four partitions
-    assert kind.locate_keys(["k001", "k002", "k003"]) is None
+    declined = kind.locate_keys(["k001", "k002", "k003"])
+    assert declined == Declined("3 keys in 4 partitions are more than the 8 that are looked up one by one")
 
 
 def test_slices_of_a_partition_without_groups_are_kept(hudi_copy):

@@ -1,0 +1,203 @@
+"""Many keys looked up in one pass: sorted keys are merged with the sorted entries of a shard, block by block.
+
+    keys        b    d     f              q
+    blocks     [a..c][c..e]     [g..j]   [k..r]
+    read        b     d          -        q         a block that no key falls into is not read
+
+In a block the keys between its first and its last entry are compared with all of its entries at once. A key is the
+piece of the first column (``keys``), which entries of composite keys begin with.
+
+Generations are read from the newest to the oldest. A tombstone removes the same entry of every older generation, so
+tombstones of the keys are kept while older generations are read; record keys are read only where there are some.
+
+The pass ends when every group that is asked about has been found: a group is looked for, not counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from index_store.own.secondary.keys import after, leading_of
+from index_store.own.secondary.sorted_table import SortedTable
+
+__all__ = ["KeySpan", "SortedPieces", "find_groups", "spans_of"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class SortedPieces(Sequence[bytes]):
+    """Distinct pieces in ascending order: ``array`` is ``(n,) binary`` or ``large_binary`` without NULL."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array.cast(pa.binary()) if not pa.types.is_binary(array.type) else array
+        _, offsets, content = self.array.buffers()
+        begin = self.array.offset
+        edges = np.frombuffer(offsets or b"", np.int32)
+        self._edges: npt.NDArray[np.int32] = edges[begin : begin + len(self.array) + 1]
+        self._content = memoryview(content or b"")
+
+    @classmethod
+    def of(cls, pieces: pa.Array) -> SortedPieces:
+        """The same pieces sorted, each once."""
+        pieces = pieces.cast(pa.binary())
+        in_order = pieces.take(pc.sort_indices(pieces))
+        if len(in_order) > 1:
+            differs = np.ones(len(in_order), np.bool_)
+            differs[1:] = pc.not_equal(in_order[1:], in_order[:-1]).to_numpy(zero_copy_only=False)
+            in_order = in_order if differs.all() else in_order.filter(pa.array(differs))
+        return cls(in_order)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, number: int) -> bytes: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[bytes]: ...
+    def __getitem__(self, number: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        number %= len(self)
+        return bytes(self._content[self._edges[number] : self._edges[number + 1]])
+
+    def chosen(self, mask: Mask) -> SortedPieces:
+        """Those where the mask is TRUE."""
+        return SortedPieces(self.array.filter(pa.array(mask)))
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpan:
+    """A block, and the keys from ``begin`` up to ``end`` that its entries may begin with."""
+
+    block: int
+    begin: int
+    end: int
+
+
+def spans_of(table: SortedTable, keys: SortedPieces) -> Iterator[KeySpan]:
+    """The blocks of a table that may have an entry with one of the keys, in order.
+
+    No piece is the prefix of another one, so of the keys of a block only the last can have entries in the next.
+    """
+    block, key = 0, 0
+    firsts, lasts = table.firsts, table.lasts
+    while key < len(keys) and (block := bisect_left(lasts, keys[key], block)) < len(lasts):
+        first = firsts[block]
+        begin = bisect_left(keys, first, key)
+        if begin > key and first.startswith(keys[begin - 1]):
+            begin -= 1
+        end = bisect_right(keys, lasts[block], begin)
+        if begin < end:
+            yield KeySpan(block, begin, end)
+            block, key = block + 1, end - 1
+        else:
+            key = begin
+
+
+def find_groups(
+    tables: Sequence[SortedTable], spans: Sequence[Sequence[KeySpan]], keys: SortedPieces, sought: Mask
+) -> int:
+    """Set ``sought`` to FALSE for each group that has an entry with one of the keys; how many blocks were read.
+
+    tables    the generations of one shard, the newest last
+    spans     ``spans_of`` each of them
+    sought    ``(groups,) bool``, by number of the group; other groups are not looked for
+
+    Raises TableError for a damaged file.
+    """
+    blocks = 0
+    tombstones = _Tombstones()
+    for number in range(len(tables) - 1, -1, -1):
+        table = tables[number]
+        gone: list[pa.Array] = []
+        for run, has_tombstones in _runs(spans[number], keys, tombstones):
+            some_deleted = any(table.deleted[one.block] for one in run)
+            keeps_tombstones = some_deleted and number > 0
+            names = ["key", "group"]
+            names += ["deleted"] * some_deleted + ["record"] * (has_tombstones or keeps_tombstones)
+            for one, batch in zip(run, table.read(range(run[0].block, run[-1].block + 1), names), strict=True):
+                blocks += 1
+                of_keys = pc.is_in(leading_of(batch.column("key")), value_set=keys.array[one.begin : one.end])
+                live = of_keys.to_numpy(zero_copy_only=False)
+                if some_deleted:
+                    deleted = batch.column("deleted").to_numpy(zero_copy_only=False)
+                    if keeps_tombstones and (removed := live & deleted).any():
+                        gone.append(_identities(batch.filter(pa.array(removed))))
+                    live = live & ~deleted
+                groups = batch.column("group").to_numpy()
+                live &= sought[np.minimum(groups, len(sought) - 1)] & (groups < len(sought))
+                if has_tombstones and live.any():
+                    rows = np.flatnonzero(live)
+                    removed_later = tombstones.hold(_identities(batch.take(pa.array(rows))), keys, one)
+                    live[rows[removed_later]] = False
+                sought[groups[live]] = False
+                if not sought.any():
+                    return blocks
+        tombstones.add(gone)
+    return blocks
+
+
+def _runs(
+    spans: Sequence[KeySpan], keys: SortedPieces, tombstones: _Tombstones
+) -> Iterator[tuple[Sequence[KeySpan], bool]]:
+    """Spans of neighbouring blocks, and whether keys of theirs have tombstones in newer generations."""
+    run: list[KeySpan] = []
+    had = False
+    for one in spans:
+        has = tombstones.any_of(keys, one)
+        if run and (run[-1].block != one.block - 1 or has != had):
+            yield run, had
+            run = []
+        run.append(one)
+        had = has
+    if run:
+        yield run, had
+
+
+def _identities(entries: pa.RecordBatch) -> pa.Array:
+    """Key, record key and group of entries as bytes, no two alike: a key ends where its pieces do, a group has 4."""
+    groups = entries.column("group").to_numpy().astype(">i4")
+    numbers = pa.FixedSizeBinaryArray.from_buffers(pa.binary(4), len(groups), [None, pa.py_buffer(groups)])
+    return pc.binary_join_element_wise(
+        entries.column("key"), entries.column("record"), numbers.cast(pa.binary()), pa.scalar(b"", pa.binary())
+    )
+
+
+class _Tombstones:
+    """The entries that newer generations removed, sorted."""
+
+    def __init__(self) -> None:
+        self._sorted = SortedPieces(pa.array([], pa.binary()))
+
+    def add(self, identities: Sequence[pa.Array]) -> None:
+        """Add the tombstones of a generation."""
+        if identities:
+            self._sorted = SortedPieces.of(pa.concat_arrays([self._sorted.array, *identities]))
+
+    def any_of(self, keys: SortedPieces, span: KeySpan) -> bool:
+        """Whether some entry with one of these keys is removed."""
+        return bool(len(self._sorted)) and len(self._between(keys, span)) > 0
+
+    def hold(self, identities: pa.Array, keys: SortedPieces, span: KeySpan) -> Mask:
+        """``(n,) bool``: which of the entries with these keys are removed."""
+        of_keys = self._between(keys, span)
+        held: Mask = pc.is_in(identities, value_set=self._sorted.array[of_keys.start : of_keys.stop]).to_numpy(
+            zero_copy_only=False
+        )
+        return held
+
+    def _between(self, keys: SortedPieces, span: KeySpan) -> range:
+        begin = bisect_left(self._sorted, keys[span.begin])
+        end = after(keys[span.end - 1])
+        assert end is not None  # a piece begins with its tag
+        return range(begin, bisect_left(self._sorted, end, begin))
