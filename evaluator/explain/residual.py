@@ -80,11 +80,13 @@ def is_complete(residual: ex.HudiExpression) -> bool:
     """Whether the residual states everything: otherwise an engine has to apply its own filter to the rows.
 
     A part of the filter that was not understood stands in it as ``Unknown`` or ``Opaque``, and a conditional whose
-    condition is not at hand as the values that it may have.
+    condition is not at hand as the values that it may have. A list of keys has no text.
     """
 
     def is_partial(node: ex.Node) -> bool:
-        return isinstance(node, ex.Unknown | ex.Opaque) or (isinstance(node, ex.Call) and node.function == "branches")
+        return isinstance(node, ex.Unknown | ex.Opaque | ex.InKeys) or (
+            isinstance(node, ex.Call) and node.function == "branches"
+        )
 
     return not any(is_partial(node) for node in ex.walk(residual))
 

@@ -6,10 +6,12 @@
 
 The distinct keys are collected before the join, which is an inner or a left semi join on ``column = key`` or more:
 
-    up to ``most_keys`` keys    column IN (all of them)
+    up to 10,000 keys           column IN (all of them)
+    up to ``most_keys`` keys    the same, the keys as one array (``InKeys``): the bounds of slices are searched for
+                                them, and indexes that know keys look them up
     more                        least <= column <= greatest key; and a Bloom filter of all keys, built by the executors,
                                 for a slice with few possible values: integers and dates between close bounds, and
-                                text where both bounds are equal
+                                text where both bounds are equal. The plan's reasons say so
 
 A NULL key matches no row. Where the types of column and key differ, Spark's analyser decides to which type each side is
 cast, and Spark casts the keys. When that result is not supported, nothing is skipped, and the plan says why.
@@ -28,6 +30,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from evaluator.functions.conversions import keeps_value
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import (
     Cast,
@@ -36,6 +39,7 @@ from evaluator.language.expression import (
     Constant,
     HudiExpression,
     In,
+    InKeys,
     Literal,
     Operand,
     Unknown,
@@ -47,7 +51,7 @@ from handler.planning.arguments import check_session, is_path
 from handler.planning.plan import Plan, Reason
 from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, to_expression
 from handler.spark.catalyst.sessions import has_jvm
-from handler.spark.join_keys import JoinKeys, collect_keys
+from handler.spark.join_keys import MAX_BYTES, JoinKeys, as_key_set, collect_keys
 from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
@@ -56,7 +60,7 @@ from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
 
-MAX_KEYS = 10_000
+MAX_KEYS = 2_000_000
 #: The possible values of a slice are looked up in the Bloom filter when there are at most so many.
 _MAX_VALUES = 1_000
 _CALL = "prune_by_join(spark, table, column, dimension)"
@@ -82,11 +86,12 @@ def prune_by_join(
     dimension     runs once to collect its keys; it must return the same rows when it is joined, else cache it
     key           of the dimension, by default its column of the same name, or its only one
     condition     on the fact table, which must hold beside the join
-    most_keys     the number of keys up to which they are collected to the driver
+    most_keys     the number of keys up to which they are collected to the driver, sorted and compressed
 
-    The plan's expression is ``column IN (...)``, or the range of the keys and an unknown part. Raises TableError when
-    the table cannot be opened, UnsupportedError when there is no such key, TypeError and ValueError for a mistake in
-    an argument; with ``strict`` also what else fails.
+    The plan's expression is ``column IN (...)``, or the range of the keys and an unknown part. More than 10,000 keys of
+    some types (fractional numbers, binary, long decimals) are compared by their range. Raises TableError when the table
+    cannot be opened, UnsupportedError when there is no such key, TypeError and ValueError for a mistake in an argument;
+    with ``strict`` also what else fails.
     """
     _check(spark, path, column, dimension, most_keys)
     check_session(None, as_of, strict, None)
@@ -103,7 +108,7 @@ def prune_by_join(
         given = dimension.select(wanted.alias(_KEY))
         operand, types = _sides(spark, schema, column, given.schema[0])
         keys = collect_keys(given, _KEY, types, most_keys)
-        parts.append(_is_a_key(operand, keys))
+        parts.append(_is_a_key(operand, keys, most_keys))
     except (SargoError, PySparkException) as error:
         if strict:
             raise
@@ -196,7 +201,7 @@ def _sides(
     raise UnsupportedError(f"{column} = a key of type {key.dataType.simpleString()} is not understood: {comparison}")
 
 
-def _is_a_key(operand: Operand, keys: JoinKeys) -> HudiExpression:
+def _is_a_key(operand: Operand, keys: JoinKeys, most_keys: int) -> HudiExpression:
     """The condition that the operand is one of the keys, or lies in their range."""
     if keys.values == ():
         return Constant(False)
@@ -207,7 +212,34 @@ def _is_a_key(operand: Operand, keys: JoinKeys) -> HudiExpression:
         for op, value in ((">=", keys.least), ("<=", keys.greatest))
         if value is not None
     )
-    return all_of([key_range, Unknown("more keys in the join than are collected")])
+    if keys.array is None:
+        too_many = (
+            f"most_keys={most_keys:,}"
+            if keys.count > most_keys
+            else f"the {MAX_BYTES >> 20} MB of keys that are collected"
+        )
+        why = (
+            f"the join has {keys.count:,} keys, more than {too_many}: no index looks them up, only their range is used"
+        )
+        return all_of([key_range, Unknown(f"{why}, and a Bloom filter" if keys.bloom is not None else why)])
+    column = _without_casts(operand)
+    key_set = None if column is None or column.type is None else as_key_set(keys.array, keys.type, column.type)
+    if column is not None and key_set is not None:
+        return InKeys(column, key_set) if len(key_set) else Constant(False)
+    why = (
+        f"the {keys.count:,} keys of the join are of type {keys.type}: no index looks them up, only their range is used"
+    )
+    return all_of([key_range, Unknown(why)])
+
+
+def _without_casts(operand: Operand) -> Column | None:
+    """The column below casts that keep every value, so that no two values are equal after them."""
+    while isinstance(operand, Cast):
+        source = operand.operand.type if isinstance(operand.operand, Column | Cast) else None
+        if source is None or not keeps_value(source, operand.type):
+            return None
+        operand = operand.operand
+    return operand if isinstance(operand, Column) else None
 
 
 def _without_absent_values(plan: Plan, operand: Operand, keys: JoinKeys) -> Plan:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.types import BIGINT, INT, STRING
+from handler.spark import join_keys
 from handler.spark.join import prune_by_join, read_by_join
 from handler.spark.join_keys import Bloom, collect_keys
 from handler.spark.reading.reading import read
@@ -95,11 +96,12 @@ def needed(spark, fact):
 
 
 @pytest.mark.parametrize("number", ASKED, ids=lambda number: "-".join(SIDES[number][:2]))
-def test_no_slice_is_skipped_whose_rows_meet_a_key(spark, opened, needed, number):
-    """As a list of few keys, and as many keys: their hull and Bloom filter."""
+def test_no_slice_is_skipped_whose_rows_meet_a_key(spark, opened, needed, number, monkeypatch):
+    """As a list of few keys, as a key set, and as too many keys: their hull and Bloom filter."""
     column, kind, make = SIDES[number]
     dimension = dimension_of(spark, column, kind, make)
-    for most_keys in (100, 2):
+    for most_keys, listed in ((100, 100), (100, 1), (2, 100)):
+        monkeypatch.setattr(join_keys, "LISTED", listed)
         plan = prune_by_join(spark, opened, column, dimension, most_keys=most_keys)
         skipped = {item.base_file.rpartition("/")[2] for item in plan.skipped}
         assert not skipped & needed.get(number, set())
@@ -131,6 +133,49 @@ def test_many_keys_are_their_hull(spark, opened):
     plan = prune_by_join(spark, opened, "i", keys(spark, "int", range(0, 300, 100)), most_keys=2)
     assert "i >= 0 AND i <= 200" in str(plan.expression)
     assert plan.fully_matched == ()  # a value of the hull need not be a key
+
+
+def test_more_keys_than_a_list_has_are_a_key_set(spark, opened, monkeypatch):
+    dimension = keys(spark, "int", [31, 100, 100, None, 700])
+    listed = prune_by_join(spark, opened, "i", dimension)
+    monkeypatch.setattr(join_keys, "LISTED", 2)
+    plan = prune_by_join(spark, opened, "i", dimension)
+    assert str(plan.expression) == "i IN (3 keys from 31 to 700)"
+    assert plan.kept == listed.kept
+    assert 0 < len(plan.kept) < len(plan.slices)
+    assert not plan.reasons
+    assert not any(group.complete for group in plan.residual_groups if "IN (3 keys" in str(group.expression))
+    assert plan.to_dict()["filter"]["tree"]["keys"] == 3
+
+
+def test_keys_that_are_no_value_of_the_column_match_no_row(spark, opened, monkeypatch):
+    monkeypatch.setattr(join_keys, "LISTED", 1)
+    assert prune_by_join(spark, opened, "i", keys(spark, "double", [1.5, 2.5, 1e300])).kept == ()
+    some = prune_by_join(
+        spark, opened, "i", keys(spark, "decimal(30,2)", [Decimal("31.50"), Decimal(31), Decimal(10) ** 27])
+    )
+    assert str(some.expression) == "i IN (1 keys from 31 to 31)"
+
+
+def test_a_plan_says_why_keys_are_not_looked_up(spark, opened, monkeypatch):
+    [reason] = prune_by_join(spark, opened, "i", keys(spark, "int", range(3)), most_keys=2).reasons
+    assert "the join has 3 keys, more than most_keys=2: no index looks them up, only their range is used" in reason.text
+    assert reason.text.endswith("and a Bloom filter")
+    monkeypatch.setattr(join_keys, "LISTED", 1)
+    [reason] = prune_by_join(spark, opened, "d", keys(spark, "double", [0.5, 1.5])).reasons
+    assert reason.text == (
+        "the 2 keys of the join are of type double: no index looks them up, only their range is used"
+    )
+    monkeypatch.setattr(join_keys, "MAX_BYTES", 10)
+    [reason] = prune_by_join(spark, opened, "l", keys(spark, "bigint", range(3))).reasons
+    assert "more than the 256 MB of keys that are collected" in reason.text
+
+
+def test_text_that_is_not_utf_8_skips_nothing(spark, opened):
+    dimension = spark.range(1).selectExpr("CAST(X'ff41' AS string) AS key")
+    plan = prune_by_join(spark, opened, "s", dimension)
+    assert len(plan.kept) == len(plan.slices)
+    assert any("not text in UTF-8" in reason.text for reason in plan.reasons)
 
 
 def test_many_keys_are_looked_up_where_a_slice_has_few_values(spark, opened):
