@@ -306,14 +306,17 @@ class RemedySearch:
 
     def why_nothing(self) -> str:
         """What was asked in vain."""
-        tried = [f"{', '.join(sketches)} of {on}" for on, sketches in self._tried_sketches().items()]
-        tried += [f"clustering by {name}" for name in self._tried_layouts]
-        if not tried:
+        columns_by_sketches: dict[tuple[str, ...], list[str]] = {}
+        for on, sketches in self._tried_sketches().items():
+            columns_by_sketches.setdefault(tuple(sketches), []).append(on)
+        if not columns_by_sketches:
             return "its conditions name no column that an index could be of"
-        looked_at = len(self.advisor.sample.slices)
-        which = "all kept file slices" if self._is_whole else f"{looked_at} of the file slices"
-        kept = "each kept file slice would still be kept" if self._is_whole else "each of these would still be kept"
-        return f"{'; '.join(tried)}: tried on the data of {which}, {kept}"
+        tried = "; ".join(f"{', '.join(names)} of {', '.join(on)}" for names, on in columns_by_sketches.items())
+        which = "all" if self._is_whole else f"{len(self.advisor.sample.slices)} of"
+        why = f"by the data of {which} the kept file slices, each would still be kept with {tried}"
+        if self._tried_layouts:
+            why += f"; clustering by {' or '.join(self._tried_layouts)} would skip less than a fifth of them"
+        return why
 
     def _tried_sketches(self) -> dict[str, list[str]]:
         """By column or expression the sketches that could tell something of the filter."""
