@@ -118,8 +118,11 @@ def _may_be_rounded(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
     if len({bound.type for bound in bounds}) == 1 or not all(of.kind.is_number for of in types):
         return False
     mixed = any(of.kind.is_fractional for of in types) and not all(of.kind.is_fractional for of in types)
-    constants: list[Any] = [bound.value for bound in bounds if isinstance(bound, BoundConstant)]
-    return mixed and any(not -(1 << 24) < n < 1 << 24 for n in constants if n is not None)
+    constants = [bound for bound in bounds if isinstance(bound, BoundConstant)]
+    if mixed and any(bound.is_range for bound in constants):
+        return True
+    values: list[Any] = [bound.value for bound in constants]
+    return mixed and any(not -(1 << 24) < n < 1 << 24 for n in values if n is not None)
 
 
 def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:

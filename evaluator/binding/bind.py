@@ -23,9 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.binding import rules
 from evaluator.binding.between import as_one_test
 from evaluator.binding.bind_plain import bind_plain
 from evaluator.binding.bound_expression import BoundExpression
+from evaluator.binding.clock_tests import as_compared, folded, is_range, may_be_out_of_range
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
@@ -69,6 +71,7 @@ from evaluator.functions.calendar import as_shown
 from evaluator.functions.conversions import keeps_value
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.clock import reads_clock
 from evaluator.language.column_resolution import with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
@@ -80,7 +83,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.statistics.columns import array_dtype
-from evaluator.statistics.ranges import Members
+from evaluator.statistics.ranges import Members, range_of
 
 __all__ = ["bind", "bind_operand"]
 
@@ -108,7 +111,7 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
 
     def bind_condition(condition: ex.HudiExpression) -> Condition:
         bound = _bind(condition, schema, semantics, max_near=0)  # its reasons are in no report
-        return Condition(bound.columns, partial(evaluate_slice, bound))
+        return Condition(bound.columns, partial(evaluate_slice, bound), reads_clock(condition))
 
     return resolve_operand(operand, schema, semantics, bind_condition)
 
@@ -166,6 +169,11 @@ class _Binder:
             return
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
+            if isinstance(test, Comparison) and (column := may_be_out_of_range(test.left, test.right)) is not None:
+                # An engine may fold it, for NULL rows too: (test AND x) OR y is anything there, and else the test.
+                for truth, step in ((True, And(2)), (False, Or(2))):
+                    self._push(BoundLeaf(node, OutOfRange(column, truth), self._read_by(test)))
+                    self._steps.append(step)
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))
 
@@ -195,7 +203,12 @@ class _Binder:
         """The tests whose OR is the leaf; mostly a single one."""
         match node:
             case ex.Compare(op=op, left=left, right=right):
-                yield self._comparison(op, self._operand(left), self._operand(right))
+                bound_left, bound_right = self._operand(left), self._operand(right)
+                if is_range(bound_left) or is_range(bound_right):
+                    for test in self._with_clock(op, bound_left, bound_right):
+                        yield test, None
+                else:
+                    yield self._comparison(op, bound_left, bound_right)
             case ex.In(operand=operand, members=members):
                 yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
             case ex.InKeys(operand=operand, keys=keys):
@@ -246,6 +259,24 @@ class _Binder:
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and has_one_form(operand.type)
         is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
+
+    def _with_clock(self, op: str, left: BoundOperand, right: BoundOperand) -> Iterator[Test]:
+        """A comparison with a range of the clock: by its bounds, in the type in which the engine compares."""
+        if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
+            op, left, right = MIRRORED[op], right, left
+        if isinstance(left, BoundConstant) and not left.interval.value:
+            op, left, right = MIRRORED[op], right, left
+        if isinstance(right, BoundConstant) and not right.interval.value:
+            yield between_constants(op, left, right) if isinstance(left, BoundConstant) else Fixed(outcome.UNKNOWN)
+            return
+        left, right = as_compared(left, right, self._semantics)
+        test = self._between_columns(op, left, right)
+        if isinstance(test, Comparison):
+            left, right = folded(test.left), folded(test.right)
+            test = Comparison(op, left, right)
+            if isinstance(left, BoundConstant) and isinstance(right, BoundConstant):
+                test = Fixed(int(rules.pack(rules.compare(op, range_of(left.interval), range_of(right.interval)))))
+        yield test
 
     def _in_domain_of(
         self, operand: BoundOperand, constant: BoundConstant, via: Type | None = None
@@ -309,7 +340,7 @@ class _Binder:
             )
         if not (
             isinstance(left, BoundColumn)
-            and isinstance(right, BoundColumn)
+            and isinstance(right, BoundColumn | BoundConstant)
             and (
                 (left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL) or left.type == right.type
             )
@@ -325,6 +356,16 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
+        moments = [m for m in constants if m.is_range]
+        if moments:
+            if len({operand.type, *(m.type for m in constants if m.interval.value)}) > 1:
+                raise UnsupportedError("IN over moments of different types is not decided")
+            for moment in moments:
+                for moment_test in self._with_clock("=", operand, moment):
+                    yield moment_test, None
+            constants = [m for m in constants if not m.is_range]
+            if not constants:
+                return
         _check_one_comparison(operand.type, constants, self._semantics)
         via = rounding_type((operand.type, *(m.type for m in constants)))
         has_null = any(not m.interval.value for m in constants)
@@ -350,12 +391,21 @@ class _Binder:
         if dtype == np.int64:
             points = [p for p in points if -(1 << 63) <= p < 1 << 63]
         has_key = isinstance(target, BoundColumn) and not wider and has_one_form(target.type)
-        lookup = Lookup(target.field, tuple(lookups)) if has_key and isinstance(target, BoundColumn) else None
-        if isinstance(target, BoundColumn) and not has_null and not _may_hold_any(target.type, points, wider):
+        lookup = (
+            Lookup(target.field, tuple(lookups))
+            if has_key and not moments and isinstance(target, BoundColumn)
+            else None
+        )
+        if (
+            isinstance(target, BoundColumn)
+            and not has_null
+            and not moments
+            and not _may_hold_any(target.type, points, wider)
+        ):
             yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
             return
         test = Membership(target, Members.of(points, dtype, has_null))
-        if lookup is None and not wider:
+        if lookup is None and not wider and not moments:
             lookup = _lookup_of_result(test, lookups)
         yield test, lookup
         for interval in wider:

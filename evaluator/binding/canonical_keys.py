@@ -7,6 +7,7 @@
     to_date(ts), in Europe/Berlin        to_date(ts timestamp with local time zone) date in Europe/Berlin
     if(a > 1, b, c), isnan(d)            none: conditions, and what yields truth, have none
     a varchar(3) over longer text        none: readers differ
+    datediff(current_date(), d)          none: it depends on the moment of the query
 
 The key holds everything that the result depends on: names, constants and types as they are bound, and the session zone
 where a moment is involved. Engines may compute different results for one key. Statistics that are stored under it must
@@ -108,6 +109,8 @@ def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
         elif isinstance(operand, BoundColumn):
             texts.append(f"{operand.field.name} {operand.type}")
         elif isinstance(operand, BoundConstant):
+            if operand.of_clock:
+                return None  # another value in the next query
             ends = operand.interval
             value = f"{ends.lo!r}" if ends.is_point else f"{ends.lo!r}..{ends.hi!r}" if ends.value else "NULL"
             texts.append(f"{value} {operand.type}")

@@ -14,9 +14,11 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
+from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates
 from evaluator.functions.conversions import cast
 from evaluator.language import expression as ex
+from evaluator.language.clock import MOMENT_FUNCTIONS
 from evaluator.language.column_resolution import resolve_column
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import SYNONYMS
@@ -27,7 +29,7 @@ from evaluator.language.records import record
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import Kind, Type
+from evaluator.language.types import DATE, STRING, Kind, Type
 
 __all__ = [
     "BindCondition",
@@ -58,11 +60,22 @@ class BoundColumn:
 
 @record
 class BoundConstant:
-    """A constant: one value, NULL, or an interval of the values that an engine may read it as."""
+    """A constant: one value, NULL, or an interval of the values that an engine may read it as.
+
+    of_clock   it depends on the moment of the query, so ``value`` may be left out: the interval has all that it may be
+    form       the pattern in which a text of the clock is written; "" for another constant
+    """
 
     value: object
     interval: Interval
     type: Type
+    of_clock: bool = False
+    form: str = ""
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it depends on the clock and more than one value is possible."""
+        return self.of_clock and (self.interval.null or not self.interval.is_point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +106,12 @@ class Condition:
 
     columns   the columns that the condition reads
     outcome   its outcome in one slice, from an interval for each of these columns, in the form of their arrays
+    of_clock  whether it depends on the moment of the query
     """
 
     columns: tuple[Field, ...]
     outcome: Callable[[Mapping[str, Interval]], int]
+    of_clock: bool = False
 
 
 BindCondition = Callable[[ex.HudiExpression], Condition]
@@ -135,6 +150,9 @@ class BoundReading(BoundFunction):
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
 #: A reason shows a constant in at most so many characters.
 _MAX_SHOWN = 120
+#: Functions that read a text of the clock as a date.
+_OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
+_OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
 
 
 def resolve_operand(
@@ -149,6 +167,8 @@ def resolve_operand(
         match node:
             case ex.Column():
                 return _bind_column(node, schema, semantics)
+            case ex.Call(function=name, arguments=()) if name in MOMENT_FUNCTIONS:
+                return _bind_moment(name, schema, semantics)
             case ex.Literal(value=value, type=literal_type):
                 if literal_type.kind.is_timestamp and isinstance(value, Fraction):
                     value = kept_digits(value, semantics)
@@ -186,10 +206,14 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
 def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
     name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
-    given = [Argument(a.type, a.interval) for a in arguments if isinstance(a, BoundConstant)]
+    constants = [one for one in arguments if isinstance(one, BoundConstant)]
+    if any(one.is_range for one in constants):
+        return _bind_range(node, constants, semantics)
+    given = [Argument(one.type, one.interval) for one in constants]
+    of_clock = any(one.of_clock for one in constants)
     read = with_dates(name, given)
     arguments = [
-        old if argument is before else BoundConstant(argument.interval.lo, argument.interval, argument.type)
+        old if argument is before else BoundConstant(argument.interval.lo, argument.interval, argument.type, of_clock)
         for old, before, argument in zip(arguments, given, read, strict=True)
     ]
     try:
@@ -198,13 +222,55 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
             value, result = folded
             if name != "cast" and not isinstance(value, TimeSpan):
                 result = _agreed(name, result, node.type)
-            return BoundConstant(value, point(value), result)
+            return BoundConstant(value, point(value), result, of_clock)
         return _bind_call(node, arguments, semantics)
     except UnsupportedError as error:
         text = ex.to_text(node)
         shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
         message = f"the constant {shown} is not computed ({error}): write its value as a literal"
         raise UnsupportedError(message) from error
+
+
+def _bind_moment(name: str, schema: Schema, semantics: Semantics) -> BoundConstant:
+    """A function of the clock. Raises UnsupportedError where a column of this name may be meant."""
+    if name != "unix_timestamp" and schema.resolve(name, case_sensitive=False) is not None:
+        raise UnsupportedError(f"{name} is a function, or the column of this name")
+    interval, result = moment(name, semantics)
+    return _of_clock(interval, result)
+
+
+def _of_clock(interval: Interval, result: Type, form: str = "") -> BoundConstant:
+    if interval.value and interval.lo is None and interval.hi is None:
+        raise UnsupportedError("it depends on the moment of the query in a way that is not decided")
+    return BoundConstant(interval.lo if interval.is_point else None, interval, result, True, form)
+
+
+def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semantics: Semantics) -> BoundOperand:
+    """A function of constants of which some are ranges of the clock."""
+    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    target = node.type if isinstance(node, ex.Cast) else DATE if name in _OF_DAYS else None
+    [first, *others] = [_as_read(one, target, semantics) if one.form and target else one for one in arguments]
+    if name in ("cast", "to_date") and first is not arguments[0] and first.type == target and not others:
+        return first
+    given = [Argument(one.type, one.interval) for one in (first, *others)]
+    moved_range = moved(name, given, semantics)
+    if moved_range is not None:
+        return _of_clock(*moved_range)
+    if name == "from_unixtime" and (not semantics.is_utc or not (semantics.clock and semantics.clock.zone_known)):
+        return _of_clock(shown_seconds(given, semantics), STRING, written_form(name, given, target))
+    read = [
+        BoundConstant(one.value, argument.interval, one.type, one.of_clock)
+        for one, argument in zip((first, *others), in_any_zone(name, given, target, semantics), strict=True)
+    ]
+    bound = _bind_call(node, list(read), semantics)
+    assert isinstance(bound, BoundConstant)
+    return _of_clock(bound.interval, bound.type, written_form(name, given, target))
+
+
+def _as_read(constant: BoundConstant, target: Type, semantics: Semantics) -> BoundConstant:
+    """A text of the clock as the value of a type that it is read as; the text itself where that is not decided."""
+    interval = read_text(constant.form, constant.interval, target, semantics)
+    return constant if interval is None else _of_clock(interval, target)
 
 
 def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
@@ -222,7 +288,10 @@ def _bind_if(
     conditional = BoundIf("if", (*columns, *branches), result, semantics, condition)
     if columns_of(conditional):
         return conditional
-    interval = conditional.interval([branch.interval for branch in branches if isinstance(branch, BoundConstant)])
+    constants = [branch for branch in branches if isinstance(branch, BoundConstant)]
+    interval = conditional.interval([branch.interval for branch in constants])
+    if any(branch.of_clock for branch in constants) or condition.of_clock:
+        return _of_clock(interval, result)
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("a conditional of constants is not decided")
     return BoundConstant(interval.lo, interval, result)
@@ -336,6 +405,8 @@ def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, 
         raise _wrong_arguments(name, len(arguments)) from error
     if not constant:
         return function
+    if any(isinstance(a, BoundConstant) and a.of_clock for a in arguments):
+        return _of_clock(interval, result_type)
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("its value depends on the version, the settings or the last digit")
     return BoundConstant(interval.lo, interval, result_type)

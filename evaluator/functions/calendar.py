@@ -23,7 +23,7 @@ from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, hull
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
+from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import shown_between, wall_clocks_between
 
 __all__ = ["FUNCTIONS", "as_shown", "day_texts", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
@@ -316,14 +316,15 @@ def _epoch_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics)
 
 
 def _from_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """from_unixtime(n[, pattern]): the text of the wall clock, in UTC."""
-    if not arguments[0].type.kind.is_integer or not semantics.is_utc:
+    """from_unixtime(n[, pattern]): the text of the wall clock, in UTC or in the session zone of Spark."""
+    if not arguments[0].type.kind.is_integer or not (semantics.is_utc or semantics.functions_of_spark):
         raise UnsupportedError("from_unixtime is decided for integers in UTC only")
-    clock = monotone(arguments[0], lambda seconds: seconds * 1_000_000)
+    instants = monotone(arguments[0], lambda seconds: seconds * 1_000_000)
     pattern = Argument(STRING, Interval("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss", null=False))
     if len(arguments) > 1:
         pattern = arguments[1]
-    return _date_format([Argument(TIMESTAMP, clock), pattern], STRING, semantics)
+    shown = TIMESTAMP if semantics.is_utc else TIMESTAMP_LTZ
+    return _date_format([Argument(shown, instants), pattern], STRING, semantics)
 
 
 def _integer_seconds(types: Sequence[Type]) -> Type:

@@ -38,7 +38,7 @@ from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
 from evaluator.language.zones import instant_of, wall_clock_of
 
-__all__ = ["constant_result", "with_dates"]
+__all__ = ["constant_result", "months_later", "with_dates"]
 
 _Result = tuple[Any, Type]
 _Function = Callable[[Sequence[Any], Sequence[Type], Type | None, Semantics], _Result | None]
@@ -114,7 +114,7 @@ def _moved(value: Any, kind: Type, span: TimeSpan, semantics: Semantics) -> _Res
         if span.unit == "months":
             if semantics.dates_move_by_instant and not semantics.is_utc:
                 return None
-            return _date(_months_later(value, span.amount))
+            return _date(months_later(value, span.amount))
         if span.unit == "days" and semantics.dates_count_days:
             return _date(value + span.amount)
         if span.unit == "micros" and semantics.dates_may_lose_hours:
@@ -123,7 +123,7 @@ def _moved(value: Any, kind: Type, span: TimeSpan, semantics: Semantics) -> _Res
     elif kind != TIMESTAMP:
         return None
     if span.unit == "months":
-        day = _months_later(value // DAY, span.amount)
+        day = months_later(value // DAY, span.amount)
         return None if day is None else _clock(value, day * DAY + value % DAY, semantics, in_days=True)
     return _clock(value, value + span.micros, semantics, in_days=span.unit == "days")
 
@@ -151,7 +151,7 @@ def _date(day: int | None) -> _Result | None:
     return (day, DATE) if day is not None and FIRST_GREGORIAN_DAY <= day <= LAST_DAY else None
 
 
-def _months_later(day: int, count: int, *, last_days_stay: bool = False) -> int | None:
+def months_later(day: int, count: int, *, last_days_stay: bool = False) -> int | None:
     """The same day of another month, or its last one where it is shorter."""
     if not FIRST_GREGORIAN_DAY <= day <= LAST_DAY or abs(count) > _MAX_SPAN:
         return None
@@ -168,7 +168,7 @@ def _months_later(day: int, count: int, *, last_days_stay: bool = False) -> int 
 def _add_months(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> _Result | None:
     if types[0] != DATE or not types[1].kind.is_integer:
         return None
-    return _date(_months_later(values[0], values[1], last_days_stay=semantics.last_days_stay))
+    return _date(months_later(values[0], values[1], last_days_stay=semantics.last_days_stay))
 
 
 def _date_and_number(sign: int) -> _Function:

@@ -53,6 +53,7 @@ __all__ = [
     "SMALLEST_DOUBLE",
     "exact_number",
     "in_domain",
+    "instants_shown",
     "is_integer_text",
     "is_number_text",
     "kept_digits",
@@ -316,7 +317,7 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
         before, after = (shift_near(math.floor(wall), semantics.zone) for wall in ends)
         lo, hi = ends[0] - before, ends[1] + after
     else:
-        lo, hi = _instants(*ends, semantics)
+        lo, hi = instants_shown(*ends, semantics)
     return Interval(lo - slack, hi + slack, null=nullable)
 
 
@@ -325,7 +326,7 @@ def kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
     return math.floor(micros) if semantics.micros_only else micros
 
 
-def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:
+def instants_shown(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:
     """Bounds of the instants at which a wall clock from first to last may be shown."""
     readings: list[int | Fraction] = []
     for wall_clock in (first, last):

@@ -7,9 +7,11 @@ does ``Semantics.named(engine)``. Name the zone when the query runs in another p
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from evaluator.language.clock import Clock
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.zones import zone_named
 
@@ -73,6 +75,8 @@ class Semantics:
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
     functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
+
+    ``clock`` is what is known of the moment at which the query runs; None: nothing is.
     """
 
     engine: str
@@ -104,6 +108,7 @@ class Semantics:
     dates_move_by_instant: bool = False
     last_days_stay: bool = False
     functions_of_spark: bool = False
+    clock: Clock | None = None
 
     @classmethod
     def named(cls, engine: str, time_zone: str | None = None) -> Semantics:
@@ -119,7 +124,12 @@ class Semantics:
             raise UnsupportedError(f"time zone {zone!r} is not known") from error
         if engine not in _FLAGS:
             raise UnsupportedError(f"engine {engine!r} is not known: use {', '.join(ENGINES)}")
-        return cls(engine.partition("-")[0].rstrip("34"), zone, **dict.fromkeys(_FLAGS[engine], True))
+        flags: dict[str, Any] = dict.fromkeys(_FLAGS[engine], True)
+        return cls(engine.partition("-")[0].rstrip("34"), zone, **flags)
+
+    def at(self, clock: Clock | None) -> Semantics:
+        """The same rules for a query that runs at a moment."""
+        return self if clock is None else replace(self, clock=clock)
 
     @property
     def zone(self) -> str:

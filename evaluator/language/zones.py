@@ -27,6 +27,7 @@ __all__ = [
     "LAST_SHOWN",
     "instant_of",
     "offset_parts",
+    "offset_spread",
     "shift_near",
     "shown",
     "shown_between",
@@ -201,6 +202,14 @@ def _hull_of_images(
             highs.append(hi + DAY)
         most = max(highs, default=None)
     return least, most
+
+
+def offset_spread(start: int, zone: str) -> int:
+    """By how much the offsets of a zone's clock differ from a moment on, in microseconds."""
+    if zone == "UTC":
+        return 0
+    offsets = [offset for one in _changes_between(start, None, zone) for offset in (one.before, one.after)]
+    return max(offsets, default=0) - min(offsets, default=0)
 
 
 class _Change(NamedTuple):

@@ -24,12 +24,13 @@ from typing import Any
 import numpy as np
 
 from evaluator.language import expression as ex
+from evaluator.language.clock import MOMENT_FUNCTIONS
 from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import SYNONYMS
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.language.types import BIGINT, DATE, DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import zone_named
 from evaluator.reference.row_dates import dates_in_text, special_call
 from evaluator.reference.row_functions import call, convert
@@ -96,6 +97,8 @@ def value_of(
             case ex.Cast(type=target):
                 value, value_type = children[0] if target.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
                 return (None if value is None else convert(value, value_type, target)), target
+            case ex.Call(function=function, arguments=()) if function in MOMENT_FUNCTIONS:
+                return _of_clock(function, semantics)
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
             case ex.Call(function=function):
@@ -125,6 +128,21 @@ def _column(column: ex.Column, row: Mapping[str, Any], schema: Schema, semantics
     value = row.get(field.name)
     column_type = column.type if column.type is not None and column.type.kind is Kind.CHAR else field.type
     return value, column_type
+
+
+def _of_clock(name: str, semantics: Semantics) -> _Typed:
+    """What the clock of the query shows, where it stands still."""
+    clock = semantics.clock
+    if clock is None or clock.first != clock.last:
+        raise UnsupportedError(f"{name} has no value before the query runs")
+    if name == "unix_timestamp":
+        return clock.first // 1_000_000, BIGINT
+    shown = _wall_clock(clock.first, semantics)
+    if name in ("current_date", "curdate"):
+        return shown // DAY, DATE
+    if name == "localtimestamp" or not semantics.functions_of_spark:
+        return shown, TIMESTAMP
+    return clock.first, TIMESTAMP_LTZ
 
 
 def _shown(operand: _Typed, semantics: Semantics) -> _Typed:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.evaluation.evaluate import StatisticsProvider
+from evaluator.language.clock import Clock
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
 from evaluator.language.schema import Field
@@ -107,6 +108,7 @@ class Advisor:
         """
         self.opened, self.table = opened, opened.table
         self.workload, self.time_zone = workload, time_zone
+        self._clock = Clock.from_now_on(zone_known=time_zone is not None)
         self.at = opened.at()
         self.n = len(self.at.slices)
         #: Filters that cannot be bound, by the reason: how often they were asked.
@@ -123,7 +125,7 @@ class Advisor:
     def _bind(self, filters: Sequence[LoggedFilter]) -> Iterator[WorkloadFilter]:
         for logged in filters:
             try:
-                semantics = Semantics.named(logged.engine, logged.time_zone or self.time_zone)
+                semantics = Semantics.named(logged.engine, logged.time_zone or self.time_zone).at(self._clock)
                 bound = bind_filter(logged.expression, self.table.schema, semantics, self.table)
                 answers = provide_statistics(bound.required, self.at, ignore_failure)
                 kept = evaluate_filter(bound, answers, self.n).kept_rows

@@ -44,6 +44,7 @@ from handler.cli.table_options import table_argument, with_options, with_storage
 from handler.cli.text_arguments import read_filter_argument, read_sql_argument
 
 if TYPE_CHECKING:
+    from evaluator.language.clock import Clock
     from handler.planning.filters import ReadFilter
     from handler.planning.plan import Plan
     from handler.sql.parsing import Engine
@@ -141,6 +142,20 @@ def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | 
     return ReadFilter(sarg.decode(given)), engine or "hive"
 
 
+def _chosen_clock(
+    as_of_clock: str | None, skew: float | None, time_zone: str | None, *, is_of_hive: bool
+) -> Clock | None:
+    """The clock of the query. Hive fixes its own before the filter is written, so nothing is known of it."""
+    from handler.planning.clocks import CLOCK_SKEW, check_clock, clock_of
+
+    skew = CLOCK_SKEW if skew is None else skew
+    try:
+        check_clock(as_of_clock, skew)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return None if as_of_clock is None and is_of_hive else clock_of(as_of_clock, skew, time_zone)
+
+
 def _with_plan(command: Callable[..., None]) -> Any:
     """Add the options of a table and a filter to a command, which is called with their plan in their place."""
 
@@ -154,18 +169,21 @@ def _with_plan(command: Callable[..., None]) -> Any:
         table_options: dict[str, str],
         storage_options: dict[str, str],
         time_zone: str | None,
+        as_of_clock: str | None,
+        clock_skew: float | None,
         strict: bool,
         **others: Any,
     ) -> None:
         read, rules = _chosen_filter(where, hive_filter, engine)
         _check_session(time_zone, as_of)
+        clock = _chosen_clock(as_of_clock, clock_skew, time_zone, is_of_hive=hive_filter is not None)
         from handler.planning.prune import OnFailure, plan_expression
         from index_store.opened_table import open_table
 
         with spinner("pruning"):
             opened = open_table(table, table_options, storage_options=storage_options)
             on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
-            plan = plan_expression(opened, read, rules, as_of, time_zone, on_failure=on_failure)
+            plan = plan_expression(opened, read, rules, as_of, time_zone, clock=clock, on_failure=on_failure)
         command(plan, **others)
 
     return with_options(
@@ -181,6 +199,17 @@ def _with_plan(command: Callable[..., None]) -> Any:
         with_table_options,
         with_storage_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
+        click.option(
+            "--as-of-clock",
+            metavar="MOMENT",
+            help="When the query runs, if its filter reads the clock. Default: from now on.",
+        ),
+        click.option(
+            "--clock-skew",
+            type=float,
+            metavar="SECONDS",
+            help="By how much the clock of the query may be behind this machine's. Default: 300.",
+        ),
         click.option(
             "--strict",
             is_flag=True,

@@ -25,6 +25,7 @@ __all__ = [
     "ReadFilter",
     "default_engine",
     "is_hive_filter",
+    "is_of_hive",
     "read_filter",
     "read_named_filter",
 ]
@@ -51,8 +52,12 @@ def is_hive_filter(text: str) -> bool:
 
 def default_engine(filter_: Filter) -> Engine:
     """The engine whose rules a filter follows by default: Hive for a Hive filter, else Spark."""
-    is_hive = isinstance(filter_, bytes) or (isinstance(filter_, str) and is_hive_filter(filter_))
-    return "hive" if is_hive else "spark"
+    return "hive" if is_of_hive(filter_) else "spark"
+
+
+def is_of_hive(filter_: Filter) -> bool:
+    """Whether Hive wrote a filter: it is bytes, or their Base64."""
+    return isinstance(filter_, bytes) or (isinstance(filter_, str) and is_hive_filter(filter_))
 
 
 @dataclass(frozen=True, slots=True)

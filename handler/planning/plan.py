@@ -33,6 +33,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import reason
+from handler.planning.clocks import PlanMoment
 from handler.planning.explanation import Explanation, MatchReport
 from handler.planning.leaf_reports import LeafReport
 from handler.planning.reading import (
@@ -69,6 +70,7 @@ class Plan:
     instant       the answer holds for the file slices of this instant; None if the table has no commit
     expression    the filter as it was understood
     engine        the engine whose rules the filter follows, such as "hive" or "spark", in ``time_zone``
+    moment        when the query runs for which the plan holds, if the filter reads the clock; otherwise None
     slices        all file slices of the instant; arrays of a plan are in their order
     kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
     reasons       what could not be understood, read or decided, most general first
@@ -89,6 +91,7 @@ class Plan:
     kept_rows: npt.NDArray[np.int64]
     reasons: tuple[Reason, ...]
     seconds: Mapping[str, float]
+    moment: PlanMoment | None = None
     explanation: Explanation | None = field(default=None, repr=False)
     kinds: tuple[IndexKind, ...] = field(default=(), repr=False)
     schema: Schema | None = field(default=None, repr=False)
@@ -276,6 +279,7 @@ class Plan:
             "instant": self.instant,
             "engine": self.engine,
             "time_zone": self.time_zone,
+            "moment": None if self.moment is None else self.moment.to_dict(),
             "filter": {"text": to_text(self.expression), "tree": to_dict(self.expression)},
             "counts": {
                 "slices": len(self.slices),

@@ -28,13 +28,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.language.clock import Clock, reads_clock
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Constant, HudiExpression
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics, process_time_zone
 from handler.planning.arguments import check_filter, check_session, check_table
+from handler.planning.clocks import CLOCK_SKEW, AsOfClock, PlanMoment, check_clock, clock_of
 from handler.planning.explanation import Explanation
-from handler.planning.filters import Filter, ReadFilter, default_engine, read_named_filter
+from handler.planning.filters import Filter, ReadFilter, default_engine, is_of_hive, read_named_filter
 from handler.planning.pipeline import BoundFilter, bind_filter, evaluate_filter, ignore_failure, provide_statistics
 from handler.planning.plan import Plan, Reason
 from handler.planning.unknown_columns import unknown_columns
@@ -81,6 +83,8 @@ def prune(
     as_of: str | None = None,
     strict: bool = False,
     time_zone: str | None = None,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
 ) -> Plan:
     """Decide which file slices of a table a filter needs.
 
@@ -94,6 +98,9 @@ def prune(
     as_of       answer for the table as of this instant or date; by default the latest instant
     strict      raise what cannot be used instead of skipping nothing by it
     time_zone   session zone of the query (IANA name); by default the zone of this process
+    as_of_clock the moment at which the query runs (ISO text or a datetime), where the filter reads the clock; by
+                default now or later: ``dt >= current_date() - interval 7 days`` skips what is too old already
+    clock_skew  by how many seconds the clock of the query may be behind this machine's
 
     A mistake in the call always raises: TypeError for an argument of a wrong type, ValueError for an engine that is not
     known, SqlError for SQL text that is not one condition, DecodeError for a Hive filter that cannot be read,
@@ -108,13 +115,15 @@ def prune(
     check_table(table)
     check_filter(filter)
     check_session(engine, as_of, strict, time_zone)
+    check_clock(as_of_clock, clock_skew)
     watch = _Stopwatch()
     rules: Engine = engine or default_engine(filter)
     read = read_named_filter(filter, rules)
+    clock = None if as_of_clock is None and is_of_hive(filter) else clock_of(as_of_clock, clock_skew, time_zone)
     watch.lap("filter")
     opened = table if isinstance(table, OpenTable) else open_table(table)
     on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
-    return _plan(opened, read, rules, as_of, time_zone, on_failure, watch)
+    return _plan(opened, read, rules, as_of, time_zone, clock, on_failure, watch)
 
 
 def plan_expression(
@@ -124,16 +133,19 @@ def plan_expression(
     as_of: str | None = None,
     time_zone: str | None = None,
     *,
+    clock: Clock | None = None,
     on_failure: OnFailure,
 ) -> Plan:
     """The plan of a filter that was read before. ``Unknown`` in it stands for what the caller could not read.
+
+    ``clock``: when the query runs (``handler.planning.clocks``); None: nothing is known of it.
 
     With ``OnFailure.SKIP_NOTHING`` nothing but the failure to list the table's slices is raised (TableError).
     """
     watch = _Stopwatch()
     watch.lap("filter")
     read = filter if isinstance(filter, ReadFilter) else ReadFilter(filter)
-    return _plan(opened, read, engine, as_of, time_zone, on_failure, watch)
+    return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch)
 
 
 def _plan(
@@ -142,6 +154,7 @@ def _plan(
     rules: Engine,
     as_of: str | None,
     time_zone: str | None,
+    clock: Clock | None,
     on_failure: OnFailure,
     watch: _Stopwatch,
 ) -> Plan:
@@ -165,7 +178,7 @@ def _plan(
     explanation = None
     kept: npt.NDArray[np.int64] | None = None
     try:
-        schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone)
+        schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone).at(clock)
         unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
         if unknown:
             raise unknown[0]
@@ -201,6 +214,7 @@ def _plan(
         expression=read.expression,
         engine=rules,
         time_zone=time_zone or process_time_zone(),
+        moment=None if clock is None or not reads_clock(read.expression) else PlanMoment.of(clock),
         slices=at.slices,
         kept_rows=np.arange(n) if kept is None else kept,
         reasons=tuple(dict.fromkeys(reasons)),

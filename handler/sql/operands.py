@@ -36,7 +36,8 @@ from evaluator.language.expression import (
     Operand,
 )
 from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
-from evaluator.language.types import BOOLEAN, Kind
+from evaluator.language.time_spans import TIME_SPAN, span_of_parts
+from evaluator.language.types import BOOLEAN, TIMESTAMP_LTZ, Kind
 from handler.sql.literals import (
     VOID,
     LiteralError,
@@ -81,10 +82,13 @@ _EXTRACT_FUNCTIONS = frozenset(["year", "quarter", "month", "day", "hour", "minu
 
 _MAX_PRECISION = 38
 
-#: Functions with a syntax of their own whose value changes from query to query.
-_RUN_TIME_FUNCTIONS: dict[type[exp.Expr], str] = {
+#: Functions of the clock with a syntax of their own.
+_MOMENTS: dict[type[exp.Expr], str] = {
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "current_timestamp",
+}
+#: Functions with a syntax of their own whose value changes from query to query.
+_RUN_TIME_FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.CurrentTime: "current_time",
     exp.CurrentUser: "current_user",
 }
@@ -103,6 +107,8 @@ class OperandReader:
             return literal
         if (sign := _OPERATORS.get(type(node))) is not None:
             return Call(sign, (self.read(node.this), self.read(node.expression)))
+        if (moment := _MOMENTS.get(type(node))) is not None and not node.this:
+            return Call(moment, ())
         if (function := _RUN_TIME_FUNCTIONS.get(type(node))) is not None:
             return Opaque(f"{function} is not known here")
         match node:
@@ -181,9 +187,27 @@ class OperandReader:
         if name == "branches":  # in a tree it is a conditional without its condition, in a text a user's function
             return Opaque(f"function {name} is not decided")
         name = SQL_SYNONYMS.get(name, name)
-        if name in ("date_add", "datediff") and len(arguments) == 3:
+        if name in ("date_add", "timestampadd") and len(arguments) == 3:
+            span = _span_of_unit(nodes[0], arguments[1])
+            return Opaque(f"{name} with a unit is not decided") if span is None else _moved(arguments[2], span)
+        if name == "datediff" and len(arguments) == 3:
             return Opaque(f"{name} with a unit is not decided")
         return Call(name, arguments)
+
+
+def _span_of_unit(unit: exp.Expr, count: Operand) -> Literal | None:
+    """The interval of ``dateadd(DAY, -7, d)``; None where it is no constant."""
+    match unit, count:
+        case exp.Column() | exp.Var(), Literal(value=int() as number):
+            span = span_of_parts([(str(number), unit.name)])
+            return None if span is None else Literal(span, TIME_SPAN)
+        case _:
+            return None
+
+
+def _moved(moment: Operand, span: Literal) -> Operand:
+    """Spark's ``dateadd`` with a unit makes a timestamp of its last argument."""
+    return Call("+", (Cast(moment, TIMESTAMP_LTZ), span))
 
 
 def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
@@ -232,4 +256,6 @@ def _typed_literal(node: exp.Cast, sign: str) -> Operand | None:
 
 def _column(node: exp.Column) -> Operand:
     parts = tuple(part.name for part in node.parts)
+    if len(parts) == 1 and parts[0].lower() == "localtimestamp" and not node.this.args.get("quoted"):
+        return Call("localtimestamp", ())  # where a column has this name, binding says so
     return Opaque("* is not decided") if isinstance(node.this, exp.Star) else Column(parts)

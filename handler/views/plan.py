@@ -39,6 +39,8 @@ def show_summary(plan: Plan, console: Console) -> None:
     lines.add_row(Text("instant", style="dim"), Text(plan.instant or "no commit"))
     lines.add_row(Text("filter", style="dim"), Text(shortened(to_text(plan.expression), 400)))
     lines.add_row(Text("rules of", style="dim"), Text(f"{plan.engine}, time zone {plan.time_zone}"))
+    if plan.moment is not None:
+        lines.add_row(Text("moment", style="dim"), Text(f"the plan {plan.moment}"))
     lines.add_row(
         Text("skipped", style="dim"),
         Text.assemble(

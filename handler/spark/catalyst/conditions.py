@@ -2,9 +2,10 @@
 
     SQL text or Column ──► filter over an empty relation of the schema ──► analysed plan ──► JSON ──► ``translation``
 
-No job runs. Spark computes the constants (``constants``). A value that Spark knows only when the query runs
-(``current_date()``) stays unknown. The JSON comes in one call. It leaves out a few values (a timestamp's zone, a binary
-constant, the escape character of LIKE), and each of these is one further call, by the index of its node.
+No job runs. Spark computes the constants (``constants``). The clock stays a function, whose range the evaluator knows,
+and what depends on chance or on the user (``rand()``) stays unknown. The JSON comes in one call. It leaves out a few
+values (a timestamp's zone, a binary constant, the escape character of LIKE), and each of these is one further call, by
+the index of its node. So is the name in SQL of a function that is not decided.
 
 With Spark Connect the analyser runs on the server. ``handler.sql`` then reads SQL text, as on the command line, and a
 Column raises UnsupportedError.
@@ -28,7 +29,7 @@ from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
-from handler.spark.catalyst.translation import condition_of
+from handler.spark.catalyst.translation import condition_of, is_named
 from handler.spark.catalyst.tree import missing_parts
 from handler.sql.parsing import excerpt, parse
 
@@ -56,6 +57,8 @@ _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary(
 _MAX_RELATIONS = 32
 #: A condition of more parts is not taken apart.
 _MAX_PARTS = 32
+#: Of so many functions the name in SQL is asked for.
+_MAX_NAMES = 20
 
 
 class ConditionError(SargoError):
@@ -185,7 +188,8 @@ def _nodes_of(plan: Any) -> Items | None:
 
 
 def _with_parts(plan: Any, items: Items) -> tuple[Items, Mapping[int, Any]]:
-    fields = missing_parts(items)
+    unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
+    fields = {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
     return items, _exact_parts(plan.condition(), items, fields) if fields else {}
 
 

@@ -19,6 +19,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from handler.spark.catalyst.functions import RUN_TIME_CLASSES
+from handler.spark.catalyst.moments import MOMENTS
 
 __all__ = ["Items", "conjuncts", "has_constants", "with_constants"]
 
@@ -70,6 +71,7 @@ def _varies(item: Mapping[str, Any]) -> bool:
     name = _name(item)
     return (
         name in RUN_TIME_CLASSES
+        or name in MOMENTS
         or name.startswith(_VARIABLE_STARTS)
         or name.endswith(_VARIABLE_ENDS)
         or "plan" in item

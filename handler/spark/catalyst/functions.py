@@ -6,7 +6,7 @@ user functions and subqueries, for example.
 
 from __future__ import annotations
 
-__all__ = ["DAY_FUNCTIONS", "RUN_TIME_CLASSES", "TRANSPARENT"]
+__all__ = ["DAY_FUNCTIONS", "IN_WORDS", "RUN_TIME_CLASSES", "TRANSPARENT"]
 
 #: Functions, by SQL name, of a day. Spark casts a timestamp to its day for them.
 DAY_FUNCTIONS = frozenset(
@@ -31,10 +31,6 @@ TRANSPARENT = frozenset(["Alias", "KnownNotNull", "KnownNullable", "TryEval"])
 #: Classes whose value depends on the time, the session or chance. A plan may be used after that value has changed.
 RUN_TIME_CLASSES = frozenset(
     [
-        "CurrentDate",
-        "CurrentTimestamp",
-        "Now",
-        "LocalTimestamp",
         "CurrentTime",
         "CurrentTimeZone",
         "CurrentUser",
@@ -49,3 +45,22 @@ RUN_TIME_CLASSES = frozenset(
         "CurrentBatchTimestamp",
     ]
 )
+
+#: What reasons say of classes that are no function in SQL.
+IN_WORDS = {
+    "GetArrayItem": "an element of an array",
+    "ElementAt": "an element of an array or a map",
+    "GetMapValue": "an element of a map",
+    "GetArrayStructFields": "a field of an array of structs",
+    "SubtractDates": "the difference of two dates",
+    "SubtractTimestamps": "the difference of two timestamps",
+    "Collate": "a collation",
+    "ILike": "ILIKE",
+    "CalendarInterval": "an interval",
+    **dict.fromkeys(
+        ("MultiplyYMInterval", "MultiplyDTInterval", "DivideYMInterval"), "an interval of a computed length"
+    ),
+    **dict.fromkeys(("DivideDTInterval", "ExtractANSIIntervalDays"), "an interval of a computed length"),
+    **dict.fromkeys(("DateAddInterval", "TimestampAdd", "TimestampDiff"), "a date function with a unit"),
+    **dict.fromkeys(("BitwiseNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor"), "an operator on bits"),
+}

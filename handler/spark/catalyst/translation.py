@@ -25,6 +25,7 @@ Facts: docs/facts/spark.md#conditions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -53,12 +54,14 @@ from evaluator.language.function_names import CATALYST_COMPARISONS, CATALYST_FUN
 from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
-from handler.spark.catalyst.functions import DAY_FUNCTIONS, RUN_TIME_CLASSES, TRANSPARENT
+from handler.spark.catalyst.functions import DAY_FUNCTIONS, IN_WORDS, RUN_TIME_CLASSES, TRANSPARENT
 from handler.spark.catalyst.literals import cast_of, literal_of, type_of
+from handler.spark.catalyst.moments import MOMENTS, interval_literal, moved_or_none
 from handler.spark.catalyst.tree import CatalystNode, read_tree
 
-__all__ = ["condition_of"]
+__all__ = ["condition_of", "is_named"]
 
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
 #: Nodes that a translated condition may have. A condition used as a value is repeated, so nesting can double the tree.
 MAX_NODES = 100_000
@@ -114,10 +117,15 @@ class _Translator:
             return _compare(CATALYST_COMPARISONS[name], *children)
         if name in _CONDITIONS:
             return _CONDITIONS[name](node, children)
+        if name in MOMENTS:
+            return Call(MOMENTS[name], ())
+        moved = moved_or_none(name, node.fields, [one for one in children if isinstance(one, Operand)])
+        if moved is not None:
+            return moved
         if name in CATALYST_FUNCTIONS:
             return _call(node, [_operand(child) for child in children])
         if name in RUN_TIME_CLASSES:
-            return Opaque(f"{name} is known only when the query runs")
+            return Opaque(f"{_sql_name(node)} is known only when the query runs")
         if len(children) == 1 and (name in TRANSPARENT or "replacement" in node.fields):
             return children[0]
         match name:
@@ -126,7 +134,7 @@ class _Translator:
             case "GetStructField":
                 return _field(node, children[0])
             case "Literal":
-                return literal_of(node.fields, node.exact, self._zone)
+                return interval_literal(node.fields) or literal_of(node.fields, node.exact, self._zone)
             case "TypedNullLiteral":
                 return Literal(None, Type(Kind.VOID))
             case "Cast" if len(children) == 1:
@@ -149,7 +157,21 @@ def _undecided(node: CatalystNode) -> str:
         return "a user's function is not decided"
     if "plan" in node.fields or node.name == "InSubquery":
         return "a subquery is not decided"
-    return f"{node.name} is not decided"
+    return f"{_sql_name(node)} is not decided"
+
+
+def is_named(name: str) -> bool:
+    """Whether a class has a place of its own here; reasons give any other by its name in SQL."""
+    return name in _KNOWN
+
+
+def _sql_name(node: CatalystNode) -> str:
+    """What reasons say of a node: its name in SQL, which the JVM tells, and never Catalyst's."""
+    if node.name in IN_WORDS:
+        return IN_WORDS[node.name]
+    if isinstance(node.exact, str) and node.exact.isprintable():
+        return f"function {node.exact}"
+    return "function " + _HUMPS.sub("_", node.name).lower()
 
 
 def _condition(node: Node) -> HudiExpression:
@@ -378,3 +400,11 @@ _CONDITIONS: Mapping[str, Callable[[CatalystNode, list[Node]], HudiExpression]] 
     "Contains": _affix("%", "%"),
     "RLike": _rlike,
 }
+
+_KNOWN = frozenset(
+    [
+        *(*CATALYST_COMPARISONS, *CATALYST_FUNCTIONS, *MOMENTS, *TRANSPARENT, *_CONDITIONS),
+        *("AttributeReference", "GetStructField", "Literal", "TypedNullLiteral", "Cast", "If", "CaseWhen"),
+        *("With", "CommonExpressionDef", "CommonExpressionRef"),
+    ]
+)

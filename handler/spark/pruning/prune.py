@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
 from handler.planning.arguments import check_session, check_table, is_path, is_session
+from handler.planning.clocks import CLOCK_SKEW, AsOfClock, check_clock, clock_of
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
 from handler.spark.catalyst.conditions import (
@@ -50,6 +51,8 @@ def prune(
     options: Mapping[str, str] | None = None,
     filesystem: Any = None,
     distributed: bool = False,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
 ) -> Plan:
     """Which file slices of a Hudi table may hold rows that satisfy a condition.
 
@@ -67,8 +70,11 @@ def prune(
                       other rows raises UnsupportedError
     distributed       evaluate the statistics in executors: the same answer, for tables whose statistics do not fit
                       the driver
+    as_of_clock, clock_skew
+                      when the query runs, as for ``handler.prune``: by default now or later
 
-    A plan may be used later than it is made, so ``current_date()``, ``rand()`` and the like rule nothing out, nor do
+    A plan may be used later than it is made. ``current_date()`` and the other functions of the clock rule out what is
+    too old now, because it stays too old (``plan.moment``). ``rand()`` and the like rule nothing out, nor do
     user functions and subqueries; what is ANDed to them still does. The plan holds for the session's settings
     (``spark.sql.ansi.enabled``, ``spark.sql.session.timeZone``) as they are now. Hudi's reader takes read options from
     the settings, too (``hoodie.datasource.query.type``), and so does this.
@@ -81,18 +87,29 @@ def prune(
     check_spark(spark, path, _CALL)
     conditions = check_conditions(condition, _CALL)
     check_session(None, as_of, strict, None)
+    check_clock(as_of_clock, clock_skew)
     asked = read_options(options, settings_of(spark))
     as_of = agreed("as_of", as_of, asked.as_of)
     opened = _opened(spark, path, asked.table, storage_options, filesystem, distributed)
-    plan = prune_opened(spark, opened, conditions, as_of, strict=strict)
+    plan = prune_opened(spark, opened, conditions, as_of, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew)
     return plan_of_base_files(plan) if asked.query == "read_optimized" else plan
 
 
 def prune_opened(
-    spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None, *, strict: bool
+    spark: SparkSession,
+    opened: OpenTable,
+    conditions: tuple[str | Column, ...],
+    as_of: str | None,
+    *,
+    strict: bool,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
 ) -> Plan:
     """The plan of conditions for the merged rows of a table."""
-    return plan_in_session(spark, opened, _expression(spark, opened, conditions, as_of, strict), as_of, strict=strict)
+    expression = _expression(spark, opened, conditions, as_of, strict)
+    return plan_in_session(
+        spark, opened, expression, as_of, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew
+    )
 
 
 def check_spark(spark: object, table: object, call: str) -> None:
@@ -112,11 +129,20 @@ def check_conditions(condition: Condition, call: str) -> tuple[str | Column, ...
 
 
 def plan_in_session(
-    spark: SparkSession, opened: OpenTable, expression: HudiExpression, as_of: str | None, *, strict: bool
+    spark: SparkSession,
+    opened: OpenTable,
+    expression: HudiExpression,
+    as_of: str | None,
+    *,
+    strict: bool,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
 ) -> Plan:
     """The plan of an expression by the rules and in the time zone of a session."""
     on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
-    return plan_expression(opened, expression, engine_of(spark), as_of, time_zone_of(spark), on_failure=on_failure)
+    zone = time_zone_of(spark)
+    clock = clock_of(as_of_clock, clock_skew, zone)
+    return plan_expression(opened, expression, engine_of(spark), as_of, zone, clock=clock, on_failure=on_failure)
 
 
 def _opened(

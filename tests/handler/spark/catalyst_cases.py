@@ -109,7 +109,7 @@ MEANINGS = {
     "startswith(s, id)": "?(a pattern that is not a constant is not decided)",
     "s RLIKE '^ab'": "s LIKE 'ab%'",
     "s RLIKE 'ab'": "?(a regular expression without a fixed start is not decided)",
-    "s ILIKE 'a%'": "?(ILike is not decided)",
+    "s ILIKE 'a%'": "?(ILIKE is not decided)",
     "s LIKE id": "?(a pattern that is not a constant is not decided)",
     "upper(s) = 'A'": "upper(s) = 'A'",
     "lower(s) > 'a'": "lower(s) > 'a'",
@@ -118,7 +118,7 @@ MEANINGS = {
     "left(s, 2) = 'ab'": "left(s, 2) = 'ab'",
     "substring(s, 1, 2) = 'ab'": "substring(s, 1, 2) = 'ab'",
     "s || 'x' = 'ax'": "concat(s, 'x') = 'ax'",
-    "right(s, 2) = 'ab'": "?(Right is not decided) = 'ab'",
+    "right(s, 2) = 'ab'": "?(function right is not decided) = 'ab'",
     # casts and arithmetic
     "CAST(d AS INT) = 3": "CAST(d AS int) = 3",
     "TRY_CAST(s AS INT) = 3": "CAST(s AS int) = 3",
@@ -138,7 +138,7 @@ MEANINGS = {
     "dec * 2 = 3": "(dec * 2) = 3.00",
     "round(d, 1) = 1.5": "round(d, 1) = 1.5",
     "floor(d) = 1": "floor(d) = 1",
-    "ceil(d, 1) = 1": "?(RoundCeil is not decided) = 1.0",
+    "ceil(d, 1) = 1": "?(function round_ceil is not decided) = 1.0",
     "sqrt(d) > 2": "sqrt(d) > 2.0",
     "isnan(d)": "isnan(d) = True",
     "greatest(i, 3) = 3": "greatest(i, 3) = 3",
@@ -164,8 +164,8 @@ MEANINGS = {
     "date_format(t, 'yyyy-MM') = '2020-01'": "date_format(t, 'yyyy-MM') = '2020-01'",
     "unix_timestamp(t) > 1500000000": "unix_timestamp(t) > 1500000000",
     "unix_timestamp(s) > 1500000000": "unix_timestamp(s, 'yyyy-MM-dd HH:mm:ss') > 1500000000",
-    "t + INTERVAL 1 DAY > t": "CAST(?(TimestampAddInterval is not decided) AS timestamp with local time zone) > t",
-    "dt - DATE'2020-01-01' > INTERVAL 3 DAYS": "?(SubtractDates is not decided) > ?(a constant of type interval day is not decided)",
+    "t + INTERVAL 1 DAY > t": "CAST((t + INTERVAL '1' DAY) AS timestamp with local time zone) > t",
+    "dt - DATE'2020-01-01' > INTERVAL 3 DAYS": "?(the difference of two dates is not decided) > INTERVAL '3' DAY",
     # conditionals
     "coalesce(i, 3) = 2": "coalesce(i, 3) = 2",
     "nvl(i, 3) = 2": "coalesce(i, 3) = 2",
@@ -175,27 +175,26 @@ MEANINGS = {
     "CASE WHEN i = 1 THEN 2 WHEN i = 3 THEN 4 ELSE 5 END = 2": "if(i = 1, 2, if(i = 3, 4, 5)) = 2",
     "CASE i WHEN 1 THEN 2 END = 3": "if(i = 1, 2, NULL) = 3",
     "decode(i, 1, 'a', 'b') = 'a'": "if(i <=> 1, 'a', 'b') = 'a'",
-    # what is not understood, or must not be
-    "current_date() > dt": "?(CurrentDate is known only when the query runs) > dt",
-    "now() > t": "?(Now is known only when the query runs) > t",
-    "unix_timestamp() > l": "unix_timestamp(?(CurrentTimestamp is known only when the query runs), 'yyyy-MM-dd HH:mm:ss') > l",
-    "rand() > 0.5": "?(Rand is known only when the query runs) > 0.5",
-    "i = 3 AND rand() > 0.5": "(i = 3 AND ?(Rand is known only when the query runs) > 0.5)",
+    # the clock, and what is not understood
+    "current_date() > dt": "current_date() > dt",
+    "now() > t": "current_timestamp() > t",
+    "unix_timestamp() > l": "unix_timestamp() > l",
+    "rand() > 0.5": "?(function rand is known only when the query runs) > 0.5",
+    "i = 3 AND rand() > 0.5": "(i = 3 AND ?(function rand is known only when the query runs) > 0.5)",
     "EXISTS (SELECT 1)": "?(a subquery is not decided)",
     "i IN (SELECT 1)": "?(a subquery is not decided)",
     "i = (SELECT 1)": "i = ?(a subquery is not decided)",
-    "ar[0] = 1": "?(GetArrayItem is not decided) = 1",
-    "m['a'] = 1": "?(GetMapValue is not decided) = 1",
-    "array_contains(ar, 1)": "?(ArrayContains is not decided)",
-    "hash(i) = 3": "?(Murmur3Hash is not decided) = 3",
+    "ar[0] = 1": "?(an element of an array is not decided) = 1",
+    "m['a'] = 1": "?(an element of a map is not decided) = 1",
+    "array_contains(ar, 1)": "?(function array_contains is not decided)",
+    "hash(i) = 3": "?(function murmur3_hash is not decided) = 3",
     "named_struct('a', i).a = 3": "?(a field of a computed value is not decided) = 3",
-    "interval 1 day > interval 2 day": "?(a constant of type interval day is not decided) > ?(a constant of type interval day is not decided"
-    ")",
+    "interval 1 day > interval 2 day": "INTERVAL '1' DAY > INTERVAL '2' DAY",
 }
 #: What Spark 3.5 does not parse.
 NEWER_MEANINGS = {
-    "s COLLATE UTF8_LCASE = 'a'": "?(Collate is not decided) = ?(a constant of type string collate UTF8_LCASE is not decided)",
-    "s = 'a' COLLATE UTF8_LCASE": "CAST(s AS string collate UTF8_LCASE) = ?(Collate is not decided)",
+    "s COLLATE UTF8_LCASE = 'a'": "?(a collation is not decided) = ?(a constant of type string collate UTF8_LCASE is not decided)",
+    "s = 'a' COLLATE UTF8_LCASE": "CAST(s AS string collate UTF8_LCASE) = ?(a collation is not decided)",
     "zeroifnull(i) = 1": "coalesce(i, 0) = 1",
 }
 #: With ANSI.
@@ -207,5 +206,5 @@ ANSI_MEANINGS = {
 }
 #: As Spark 3.5 writes it.
 OLDER_MEANINGS = {
-    "t + INTERVAL 1 DAY > t": "CAST(?(TimeAdd is not decided) AS timestamp with local time zone) > t",
+    "t + INTERVAL 1 DAY > t": "CAST((t + INTERVAL '1' DAY) AS timestamp with local time zone) > t",
 }

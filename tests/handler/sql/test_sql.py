@@ -268,7 +268,7 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
     [
         "a[0] = 5",
         "m['k'] = 5",
-        "a > current_date",
+        "a > current_user",
         "a - INTERVAL b DAY > b",
         "a = (SELECT 1)",
         "a = :p",
@@ -277,7 +277,7 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
         "a = 1e400",
         "true = b > c",
         "if(a > 1, b > 2, b) = true",
-        "dateadd(DAY, 1, a) = b",
+        "dateadd(DAY, b, a) = b",
         "f(a).x = 1",
         "branches(a, 3) = 5",
     ],

@@ -131,10 +131,8 @@ def test_no_text_brings_a_plan_down(spark, opened, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "dt < current_date()",
         "i > rand() * 1e9",
         "dt < DATE 'today'",
-        "l < unix_timestamp()",
         "i > (SELECT max(id) FROM range(3))",
     ],
 )
@@ -144,6 +142,25 @@ def test_what_is_known_only_when_the_query_runs_rules_nothing_out(spark, opened,
     alone = prune(spark, table, "i = 100")
     assert prune(spark, table, [text, "i = 100"]).kept == alone.kept
     assert len(prune(spark, table, f"NOT ({text})").kept) == len(alone.slices)
+
+
+def test_what_is_too_old_now_is_skipped_whenever_the_query_runs(spark, opened):
+    table, _ = opened(MAIN)
+    plan = prune(spark, table, "dt >= current_date() - interval 7 days")
+    assert not plan.kept
+    assert plan.moment is not None
+    assert not plan.moment.is_fixed
+    assert prune(spark, table, "i = 100").moment is None
+
+
+def test_at_a_fixed_moment_the_clock_is_a_constant(spark, opened):
+    table, _ = opened(MAIN)
+    for clock, date in (("2020-01-10 08:00:00", "2020-01-10"), ("2020-01-15", "2020-01-15")):
+        for op in ("<", "<=", "=", ">="):
+            fixed = prune(spark, table, f"dt {op} current_date()", as_of_clock=clock)
+            assert fixed.kept == prune(spark, table, f"dt {op} DATE '{date}'").kept
+            assert fixed.moment is not None
+            assert fixed.moment.is_fixed
 
 
 def test_a_folder_without_a_table_is_an_error_strict_or_not(spark, tmp_path):
