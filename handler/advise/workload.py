@@ -22,9 +22,9 @@ from evaluator.language.errors import SargoError
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import ENGINES, Semantics
-from handler.planning.filters import is_hive_filter
+from handler.planning.filters import is_hive_filter, named_by_table, read_condition
 from handler.planning.hive_filter import read_hive_filter
-from handler.sql.parsing import Engine, parse
+from handler.sql.parsing import Engine
 from index_store.storage.file_systems import local_path
 
 __all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
@@ -93,8 +93,12 @@ def read_workload(
     time_zone: str | None = None,
     *,
     max_filters: int = MAX_FILTERS,
+    alias: str | None = None,
 ) -> Workload:
-    """Read the filters of one table. ``engine`` and ``time_zone``: of lines that name none; default as in ``prune``."""
+    """Read the filters of one table. ``engine`` and ``time_zone``: of lines that name none; default as in ``prune``.
+
+    ``alias``: the table's name in the queries, for columns such as ``o.fare``; by default the one that a line uses.
+    """
     if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
         raise TypeError(f"a workload is its lines, such as an open file, not {type(lines).__name__}")
     if engine is not None and engine not in ENGINES:
@@ -125,7 +129,7 @@ def read_workload(
     used = counts.most_common(max_filters)
     for line, count in used:
         try:
-            expression = _expression(line, schema)
+            expression = _expression(line, schema, alias)
         except Exception as error:  # one line's fault is not the others'
             message = " ".join(str(error).split())
             is_ours = isinstance(error, SargoError | ValueError)
@@ -165,11 +169,12 @@ def _parse_line(text: str, engine: Engine | None, time_zone: str | None) -> tupl
     return _Line(filter_, rules, None if zone is None else str(zone)), None if table is None else str(table)
 
 
-def _expression(line: _Line, schema: Schema) -> HudiExpression:
-    Semantics.named(line.engine, line.time_zone)
+def _expression(line: _Line, schema: Schema, alias: str | None) -> HudiExpression:
+    semantics = Semantics.named(line.engine, line.time_zone)
     if is_hive_filter(line.filter):
         return read_hive_filter("".join(line.filter.split()), schema, zone_known=line.time_zone is not None)
-    return parse(line.filter, cast(Engine, line.engine))
+    read = read_condition(line.filter, cast(Engine, line.engine))
+    return named_by_table(read, schema, alias, case_sensitive=semantics.case_sensitive).expression
 
 
 def _location(table: str) -> str:

@@ -48,6 +48,7 @@ DEFAULT_FILES = 64
 )
 @click.option("--engine", type=click.Choice(ENGINES), help="Whose rules hold for SQL lines. Default: spark.")
 @click.option("--time-zone", metavar="ZONE", help="Session zone of lines that name none. Default: this machine's.")
+@click.option("--alias", metavar="NAME", help="The table's name in the queries (o.fare). Default: the one a line uses.")
 @with_table_options
 @with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -58,6 +59,7 @@ def command(
     files: int,
     engine: Engine | None,
     time_zone: str | None,
+    alias: str | None,
     table_options: dict[str, str],
     storage_options: dict[str, str],
     as_json: bool,
@@ -83,7 +85,8 @@ def command(
         filters = None
         if workload is not None:
             with reading(workload, "give the sidecar's filter_log, or a file of conditions") as file:
-                filters = read_workload(_lines(file, workload), opened.path, opened.table.schema, engine, time_zone)
+                lines, schema = _lines(file, workload), opened.table.schema
+                filters = read_workload(lines, opened.path, schema, engine, time_zone, alias=alias)
         wanted = None if arrangement is None else arrangement_of(arrangement, opened.table)
         advisor = Advisor(opened, filters, files, time_zone, wanted[1] if wanted else ())
         advice = advise(advisor)

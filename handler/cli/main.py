@@ -171,19 +171,24 @@ def _with_plan(command: Callable[..., None]) -> Any:
         time_zone: str | None,
         as_of_clock: str | None,
         clock_skew: float | None,
+        alias: str | None,
         strict: bool,
         **others: Any,
     ) -> None:
         read, rules = _chosen_filter(where, hive_filter, engine)
         _check_session(time_zone, as_of)
         clock = _chosen_clock(as_of_clock, clock_skew, time_zone, is_of_hive=hive_filter is not None)
+        from handler.planning.arguments import check_alias
         from handler.planning.prune import OnFailure, plan_expression
         from index_store.opened_table import open_table
 
+        check_alias(alias)
         with spinner("pruning"):
             opened = open_table(table, table_options, storage_options=storage_options)
             on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
-            plan = plan_expression(opened, read, rules, as_of, time_zone, clock=clock, on_failure=on_failure)
+            plan = plan_expression(
+                opened, read, rules, as_of, time_zone, clock=clock, on_failure=on_failure, alias=alias
+            )
         command(plan, **others)
 
     return with_options(
@@ -199,6 +204,7 @@ def _with_plan(command: Callable[..., None]) -> Any:
         with_table_options,
         with_storage_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
+        click.option("--alias", metavar="NAME", help="The table's name in the query (o.fare). Default: the one used."),
         click.option(
             "--as-of-clock",
             metavar="MOMENT",

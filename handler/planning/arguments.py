@@ -29,7 +29,7 @@ from evaluator.language.types import Type
 from handler.planning.filters import Filter
 from index_store.opened_table import OpenTable
 
-__all__ = ["check_filter", "check_session", "check_table", "is_path", "is_session"]
+__all__ = ["check_alias", "check_filter", "check_session", "check_table", "is_path", "is_session"]
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 _FORMS = "SQL text such as \"fare > 50 AND city = 'sf'\", a Hive filter (bytes or Base64) or a HudiExpression"
@@ -143,6 +143,16 @@ def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
     if time_zone == "":
         raise ValueError("time_zone is empty: give a name such as 'Europe/Paris', or None for the zone of this process")
     Semantics.named(engine or "spark", time_zone)
+
+
+def check_alias(alias: Any) -> None:
+    """Raise TypeError or ValueError for what is no name of a table."""
+    if alias is not None and not isinstance(alias, str):
+        raise TypeError(f"alias is the table's name or alias in the query, such as 'o', not {_described(alias)}")
+    if alias is not None and not all(part.strip(" `") for part in alias.split(".")):
+        raise ValueError(
+            f"alias is the table's name or alias in the query, such as 'o' or 'db.orders', not {alias!r:.60}"
+        )
 
 
 def _shown(value: object) -> str:

@@ -13,10 +13,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sarg
 from evaluator.language.expression import HudiExpression
+from evaluator.language.schema import Schema
+from handler.planning.qualified_names import leading_parts, qualifier_of
 from handler.sql.parsing import Engine, parse_condition
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "default_engine",
     "is_hive_filter",
     "is_of_hive",
+    "named_by_table",
     "read_filter",
     "read_named_filter",
 ]
@@ -62,10 +66,29 @@ def is_of_hive(filter_: Filter) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadFilter:
-    """A filter as an expression, and the columns that its SQL text names, also in parts that are not decided."""
+    """A filter as an expression, and the columns that its SQL text names, also in parts that are not decided.
+
+    ``text`` and ``engine`` are those of SQL text; other filters have no text.
+    """
 
     expression: HudiExpression
     columns: tuple[str, ...] = ()
+    text: str | None = None
+    engine: Engine | None = None
+
+
+def named_by_table(read: ReadFilter, schema: Schema, alias: str | None, *, case_sensitive: bool) -> ReadFilter:
+    """SQL text whose columns may be named by the table (``qualified_names``), with their own names.
+
+    Raises TwoTablesError when the text names columns of two tables and no alias is given.
+    """
+    if read.text is None or read.engine is None or not any("." in name for name in read.columns):
+        return read
+    qualifier = qualifier_of(read.columns, schema, alias, case_sensitive=case_sensitive)
+    if qualifier is None:
+        return read
+    leading = leading_parts(read.columns, schema, qualifier, case_sensitive=case_sensitive)
+    return read_condition(read.text, read.engine, leading) if leading else read
 
 
 def read_filter(given: Filter, engine: Engine) -> HudiExpression:
@@ -86,10 +109,10 @@ def read_named_filter(given: Filter, engine: Engine) -> ReadFilter:
             return read_condition(given, engine)
 
 
-def read_condition(text: str, engine: Engine) -> ReadFilter:
+def read_condition(text: str, engine: Engine, leading: Mapping[str, int] | None = None) -> ReadFilter:
     """Read SQL text. Raises SqlError."""
-    parsed = parse_condition(text, engine)
-    return ReadFilter(parsed.expression, parsed.columns)
+    parsed = parse_condition(text, engine, leading)
+    return ReadFilter(parsed.expression, parsed.columns, text, engine)
 
 
 def _decode(given: bytes) -> HudiExpression:

@@ -33,12 +33,20 @@ from evaluator.language.errors import SargoError
 from evaluator.language.expression import Constant, HudiExpression
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics, process_time_zone
-from handler.planning.arguments import check_filter, check_session, check_table
+from handler.planning.arguments import check_alias, check_filter, check_session, check_table
 from handler.planning.clocks import CLOCK_SKEW, AsOfClock, PlanMoment, check_clock, clock_of
 from handler.planning.explanation import Explanation
-from handler.planning.filters import Filter, ReadFilter, default_engine, is_of_hive, read_named_filter
+from handler.planning.filters import (
+    Filter,
+    ReadFilter,
+    default_engine,
+    is_of_hive,
+    named_by_table,
+    read_named_filter,
+)
 from handler.planning.pipeline import BoundFilter, bind_filter, evaluate_filter, ignore_failure, provide_statistics
 from handler.planning.plan import Plan, Reason
+from handler.planning.qualified_names import TwoTablesError
 from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import Engine
 from index_store import StatsError, TableError
@@ -85,6 +93,7 @@ def prune(
     time_zone: str | None = None,
     as_of_clock: AsOfClock | None = None,
     clock_skew: float = CLOCK_SKEW,
+    alias: str | None = None,
 ) -> Plan:
     """Decide which file slices of a table a filter needs.
 
@@ -101,11 +110,13 @@ def prune(
     as_of_clock the moment at which the query runs (ISO text or a datetime), where the filter reads the clock; by
                 default now or later: ``dt >= current_date() - interval 7 days`` skips what is too old already
     clock_skew  by how many seconds the clock of the query may be behind this machine's
+    alias       the table's name or alias in the query, for columns such as ``o.fare``; by default the one that the SQL
+                text uses
 
     A mistake in the call always raises: TypeError for an argument of a wrong type, ValueError for an engine that is not
     known, SqlError for SQL text that is not one condition, DecodeError for a Hive filter that cannot be read,
-    UnsupportedError for a time zone that is not known. TableError is raised when the table cannot be opened or its
-    slices cannot be listed.
+    UnsupportedError for a time zone that is not known, and for columns of two tables without an alias. TableError is
+    raised when the table cannot be opened or its slices cannot be listed.
 
     What fails beyond that skips nothing and is in ``plan.reasons``. With ``strict`` it is raised:
     UnknownColumnError for a column that the table does not have or whose name is ambiguous, StatsError or TableError
@@ -116,6 +127,7 @@ def prune(
     check_filter(filter)
     check_session(engine, as_of, strict, time_zone)
     check_clock(as_of_clock, clock_skew)
+    check_alias(alias)
     watch = _Stopwatch()
     rules: Engine = engine or default_engine(filter)
     read = read_named_filter(filter, rules)
@@ -123,7 +135,7 @@ def prune(
     watch.lap("filter")
     opened = table if isinstance(table, OpenTable) else open_table(table)
     on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
-    return _plan(opened, read, rules, as_of, time_zone, clock, on_failure, watch)
+    return _plan(opened, read, rules, as_of, time_zone, clock, on_failure, watch, alias)
 
 
 def plan_expression(
@@ -135,17 +147,19 @@ def plan_expression(
     *,
     clock: Clock | None = None,
     on_failure: OnFailure,
+    alias: str | None = None,
 ) -> Plan:
     """The plan of a filter that was read before. ``Unknown`` in it stands for what the caller could not read.
 
     ``clock``: when the query runs (``handler.planning.clocks``); None: nothing is known of it.
 
-    With ``OnFailure.SKIP_NOTHING`` nothing but the failure to list the table's slices is raised (TableError).
+    With ``OnFailure.SKIP_NOTHING`` only the failure to list the table's slices is raised (TableError), and
+    TwoTablesError.
     """
     watch = _Stopwatch()
     watch.lap("filter")
     read = filter if isinstance(filter, ReadFilter) else ReadFilter(filter)
-    return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch)
+    return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch, alias)
 
 
 def _plan(
@@ -157,6 +171,7 @@ def _plan(
     clock: Clock | None,
     on_failure: OnFailure,
     watch: _Stopwatch,
+    alias: str | None,
 ) -> Plan:
     at = opened.at(as_of)
     watch.lap("open")
@@ -179,6 +194,7 @@ def _plan(
     kept: npt.NDArray[np.int64] | None = None
     try:
         schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone).at(clock)
+        read = named_by_table(read, schema, alias, case_sensitive=semantics.case_sensitive)
         unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
         if unknown:
             raise unknown[0]
@@ -193,6 +209,8 @@ def _plan(
         evaluation = evaluate_filter(filter_, answers, n)
         kept = evaluation.kept_rows
         watch.lap("evaluate")
+    except TwoTablesError:
+        raise
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import InvalidOperation
 
@@ -22,7 +22,7 @@ from sqlglot.errors import ParseError, TokenError
 from evaluator.language.errors import SargoError
 from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
-from handler.sql.columns import columns_of
+from handler.sql.columns import columns_of, drop_leading_parts
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
 from handler.sql.literals import LiteralError, check_number
@@ -84,8 +84,11 @@ def parse(text: str, engine: Engine) -> HudiExpression:
     return parse_condition(text, engine).expression
 
 
-def parse_condition(text: str, engine: Engine) -> ParsedCondition:
-    """``parse``, with every column that the text names, also inside of what is not decided."""
+def parse_condition(text: str, engine: Engine, leading: Mapping[str, int] | None = None) -> ParsedCondition:
+    """``parse``, with every column that the text names, also inside of what is not decided.
+
+    ``leading``: dotted names with the number of their parts that are a table's name, and are left out.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a condition is SQL text such as \"fare > 50 AND city = 'sf'\", not {type(text).__name__}")
     dialect = dialect_of(engine)
@@ -95,22 +98,22 @@ def parse_condition(text: str, engine: Engine) -> ParsedCondition:
     if surrogate:
         raise SqlError(text, f"U+{ord(surrogate[0]):04X} at character {surrogate.start() + 1} is half a character")
     try:
-        return _read(text, dialect)
+        return _read(text, dialect, leading or {})
     except RecursionError:
         pass
     try:
-        return _with_deep_stack(lambda: _read(text, dialect))
+        return _with_deep_stack(lambda: _read(text, dialect, leading or {}))
     except RecursionError:
         raise SqlError(text, "the filter is nested too deeply") from None
 
 
-def _read(text: str, dialect: Hive) -> ParsedCondition:
+def _read(text: str, dialect: Hive, leading: Mapping[str, int]) -> ParsedCondition:
     """Tokens, tree and translation. The one place in which a failure of any of them becomes an SqlError.
 
     Raises SqlError, and RecursionError when the stack is too small.
     """
     try:
-        return _translated(text, dialect)
+        return _translated(text, dialect, leading)
     except (SqlError, RecursionError):
         raise
     except LiteralError as error:
@@ -142,7 +145,7 @@ def _is_too_deep(error: BaseException) -> bool:
     return False
 
 
-def _translated(text: str, dialect: Hive) -> ParsedCondition:
+def _translated(text: str, dialect: Hive, leading: Mapping[str, int]) -> ParsedCondition:
     tokens = dialect.tokenize(text)
     if not tokens:
         raise SqlError(
@@ -157,6 +160,8 @@ def _translated(text: str, dialect: Hive) -> ParsedCondition:
         raise SqlError(text, "one condition is expected, such as a < 5 AND s = 'x'")
     if not is_condition(tree):
         raise SqlError(text, "this is a value, not a condition")
+    if leading:
+        drop_leading_parts(tree, leading)
     expression = condition(tree)
     if expanded_size(expression) > _MAX_NODES:
         raise SqlError(text, f"the filter expands to more than {_MAX_NODES} parts")

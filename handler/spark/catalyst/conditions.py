@@ -13,33 +13,39 @@ Column raises UnsupportedError.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark.errors import ParseException, PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
+from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
 from handler.spark.catalyst.translation import condition_of, is_named
 from handler.spark.catalyst.tree import missing_parts
-from handler.sql.parsing import excerpt, parse
+from handler.sql.parsing import excerpt, parse_condition
 
 __all__ = [
+    "NO_NAMES",
     "Condition",
     "ConditionError",
     "ConditionSyntaxError",
+    "TableNames",
     "all_of",
     "as_conditions",
     "engine_of",
+    "named_frame",
     "time_zone_of",
     "to_expression",
 ]
@@ -59,6 +65,17 @@ _MAX_RELATIONS = 32
 _MAX_PARTS = 32
 #: Of so many functions the name in SQL is asked for.
 _MAX_NAMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TableNames:
+    """How conditions name the table: its qualifier, and for each name of theirs the number of parts that are it."""
+
+    qualifier: Qualifier = ()
+    leading: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+
+NO_NAMES = TableNames()
 
 
 class ConditionError(SargoError):
@@ -92,15 +109,19 @@ def _is_condition(value: object) -> TypeGuard[str | Column]:
     return isinstance(value, str | Column) or type(value).__module__ == "pyspark.sql.connect.column"
 
 
-def to_expression(spark: SparkSession, schema: StructType, condition: Condition) -> HudiExpression:
+def to_expression(
+    spark: SparkSession, schema: StructType, condition: Condition, names: TableNames = NO_NAMES
+) -> HudiExpression:
     """A condition, or several that must all hold, over the columns of a schema.
+
+    ``names``: the table's name or alias, by which the condition may name columns.
 
     A part that Sargo does not understand is Unknown at its node (C1). Raises ConditionError when Spark refuses the
     condition (a column that does not exist, a type that does not fit), and ConditionSyntaxError when it cannot parse
     its text. Without a JVM raises SqlError for text that cannot be parsed, and UnsupportedError for a Column. Raises
     TypeError for a Column of another kind of session.
     """
-    return all_of(_expression(spark, schema, part) for part in as_conditions(condition))
+    return all_of(_expression(spark, schema, part, names) for part in as_conditions(condition))
 
 
 def all_of(parts: Iterable[HudiExpression]) -> HudiExpression:
@@ -120,16 +141,16 @@ def _check_column(spark: SparkSession, condition: str | Column) -> None:
         raise TypeError(f"the Column is of {made}, and this session {own}: give SQL text, or a Column of this session")
 
 
-def _expression(spark: SparkSession, schema: StructType, condition: str | Column) -> HudiExpression:
+def _expression(spark: SparkSession, schema: StructType, condition: str | Column, names: TableNames) -> HudiExpression:
     _check_column(spark, condition)
     if _RUN_TIME_LITERAL.search(condition if isinstance(condition, str) else str(condition)):
         return Unknown("a constant such as DATE 'today' is known only when the query runs")
     if not has_jvm(spark):
         if isinstance(condition, str):
-            return parse(condition, engine_of(spark))
+            return parse_condition(condition, engine_of(spark), names.leading).expression
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
     try:
-        resolved = _resolved(spark, schema, condition)
+        resolved = _resolved(spark, schema, condition, names.qualifier)
     except ParseException as error:
         raise ConditionSyntaxError(_text(condition), _without_plan(str(error))) from error
     except PySparkException as error:
@@ -143,7 +164,7 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
 
 
 def _resolved(
-    spark: SparkSession, schema: StructType, condition: str | Column
+    spark: SparkSession, schema: StructType, condition: str | Column, qualifier: Qualifier
 ) -> list[tuple[Items, Mapping[int, Any]]] | None:
     """The conditions that must all hold: their nodes as Catalyst's JSON, and the values that the JSON leaves out.
 
@@ -151,6 +172,8 @@ def _resolved(
     some with constants to compute and some with the clock, is taken apart.
     """
     relation = _relation(spark, schema)
+    if qualifier:
+        relation = _named(spark, relation, qualifier)
     plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
     items = _nodes_of(plan)
     if items is None:
@@ -204,6 +227,31 @@ def _relation(spark: SparkSession, schema: StructType) -> Any:
             relations.clear()
         relations[text] = session.createDataFrame(jvm.java.util.ArrayList(), session.parseDataType(text))
     return relations[text]
+
+
+def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> DataFrame:
+    """The DataFrame under the name of a table; with Spark Connect, under its last part."""
+    if not qualifier:
+        return frame
+    if not has_jvm(spark):
+        return frame.alias(qualifier[-1])
+    return DataFrame(_named(spark, frame._jdf, qualifier), spark)
+
+
+def _named(spark: SparkSession, relation: Any, qualifier: Qualifier) -> Any:
+    """The JVM's DataFrame under the name of a table, by which its columns can then be named."""
+    if len(qualifier) == 1:
+        return relation.alias(qualifier[0])
+    jvm: Any = spark._jvm
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    identifier = catalyst.AliasIdentifier(qualifier[-1], jvm.PythonUtils.toSeq(list(qualifier[:-1])))
+    plan = catalyst.plans.logical.SubqueryAlias(identifier, relation.queryExecution().analyzed())
+    dataset = jvm.org.apache.spark.sql.Dataset if _is_spark_3(spark) else jvm.org.apache.spark.sql.classic.Dataset
+    return dataset.ofRows(spark._jsparkSession, plan)
+
+
+def _is_spark_3(spark: SparkSession) -> bool:
+    return spark.version.startswith("3.")
 
 
 def _exact_parts(condition: Any, items: Sequence[Mapping[str, Any]], fields: Mapping[int, str]) -> dict[int, Any]:

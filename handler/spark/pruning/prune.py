@@ -8,7 +8,8 @@ The session's analyser resolves the condition with its ANSI mode, time zone and 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
@@ -16,13 +17,16 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
-from handler.planning.arguments import check_session, check_table, is_path, is_session
+from handler.planning.arguments import check_alias, check_session, check_table, is_path, is_session
 from handler.planning.clocks import CLOCK_SKEW, AsOfClock, check_clock, clock_of
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
+from handler.planning.qualified_names import leading_parts, qualifier_of
 from handler.spark.catalyst.conditions import (
+    NO_NAMES,
     Condition,
     ConditionSyntaxError,
+    TableNames,
     all_of,
     as_conditions,
     engine_of,
@@ -32,11 +36,21 @@ from handler.spark.catalyst.conditions import (
 from handler.spark.pruning.read_optimized import plan_of_base_files
 from handler.spark.pruning.read_options import agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
-from handler.sql.parsing import SqlError
+from handler.sql.parsing import Engine, SqlError, parse_condition
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["check_conditions", "check_spark", "condition_or_unknown", "plan_in_session", "prune", "prune_opened"]
+__all__ = [
+    "check_conditions",
+    "check_spark",
+    "condition_or_unknown",
+    "plan_in_session",
+    "prune",
+    "prune_opened",
+    "table_names",
+]
 
+#: Text that may hold a qualified name.
+_QUALIFIED = re.compile(r"[\w`]\s*\.\s*[^\W\d`]|`\s*\.\s*`|[\w]\s*\.\s*`")
 _CALL = "prune(spark, table, condition)"
 
 
@@ -53,6 +67,7 @@ def prune(
     distributed: bool = False,
     as_of_clock: AsOfClock | None = None,
     clock_skew: float = CLOCK_SKEW,
+    alias: str | None = None,
 ) -> Plan:
     """Which file slices of a Hudi table may hold rows that satisfy a condition.
 
@@ -72,6 +87,8 @@ def prune(
                       the driver
     as_of_clock, clock_skew
                       when the query runs, as for ``handler.prune``: by default now or later
+    alias             the table's name or alias in the query, for columns such as ``o.fare``; by default the one that
+                      the SQL texts use
 
     A plan may be used later than it is made. ``current_date()`` and the other functions of the clock rule out what is
     too old now, because it stays too old (``plan.moment``). ``rand()`` and the like rule nothing out, nor do
@@ -91,7 +108,10 @@ def prune(
     asked = read_options(options, settings_of(spark))
     as_of = agreed("as_of", as_of, asked.as_of)
     opened = _opened(spark, path, asked.table, storage_options, filesystem, distributed)
-    plan = prune_opened(spark, opened, conditions, as_of, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew)
+    names = table_names(spark, opened, conditions, as_of, alias)
+    plan = prune_opened(
+        spark, opened, conditions, as_of, names, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew
+    )
     return plan_of_base_files(plan) if asked.query == "read_optimized" else plan
 
 
@@ -100,16 +120,47 @@ def prune_opened(
     opened: OpenTable,
     conditions: tuple[str | Column, ...],
     as_of: str | None,
+    names: TableNames,
     *,
     strict: bool,
     as_of_clock: AsOfClock | None = None,
     clock_skew: float = CLOCK_SKEW,
 ) -> Plan:
     """The plan of conditions for the merged rows of a table."""
-    expression = _expression(spark, opened, conditions, as_of, strict)
+    expression = _expression(spark, opened, conditions, as_of, names, strict)
     return plan_in_session(
         spark, opened, expression, as_of, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew
     )
+
+
+def table_names(
+    spark: SparkSession, opened: OpenTable, conditions: Iterable[str | Column], as_of: str | None, alias: str | None
+) -> TableNames:
+    """The name by which SQL texts name columns of the table. Raises TwoTablesError where they use two.
+
+    A Column is resolved by Spark under the alias that is given or that the texts use.
+    """
+    check_alias(alias)
+    texts = [one for one in conditions if isinstance(one, str) and _QUALIFIED.search(one)]
+    if alias is None and not texts:
+        return NO_NAMES
+    columns = dict.fromkeys(name for text in texts for name in _columns_of(text, engine_of(spark)))
+    case_sensitive = str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    try:
+        schema = opened.table.schema_at(opened.at(as_of).slices.instant)
+    except SargoError:
+        return NO_NAMES  # planning says so
+    qualifier = qualifier_of(columns, schema, alias, case_sensitive=case_sensitive)
+    if qualifier is None:
+        return NO_NAMES
+    return TableNames(qualifier, leading_parts(columns, schema, qualifier, case_sensitive=case_sensitive))
+
+
+def _columns_of(text: str, engine: Engine) -> tuple[str, ...]:
+    try:
+        return parse_condition(text, engine).columns
+    except SqlError:  # Spark parses it, or says what is wrong
+        return ()
 
 
 def check_spark(spark: object, table: object, call: str) -> None:
@@ -165,7 +216,12 @@ def _opened(
 
 
 def _expression(
-    spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None, strict: bool
+    spark: SparkSession,
+    opened: OpenTable,
+    conditions: tuple[str | Column, ...],
+    as_of: str | None,
+    names: TableNames,
+    strict: bool,
 ) -> HudiExpression:
     """The AND of the conditions. One that cannot be read is Unknown, and the others still prune."""
     instant = opened.at(as_of).slices.instant
@@ -175,18 +231,18 @@ def _expression(
         if strict:
             raise
         return Unknown(str(error))
-    return all_of(condition_or_unknown(spark, schema, condition, strict=strict) for condition in conditions)
+    return all_of(condition_or_unknown(spark, schema, condition, names, strict=strict) for condition in conditions)
 
 
 def condition_or_unknown(
-    spark: SparkSession, schema: StructType, condition: str | Column, *, strict: bool
+    spark: SparkSession, schema: StructType, condition: str | Column, names: TableNames = NO_NAMES, *, strict: bool
 ) -> HudiExpression:
     """One condition as an expression: Unknown with the reason when it is not understood, which ``strict`` raises.
 
     Text that cannot be parsed always raises.
     """
     try:
-        return to_expression(spark, schema, condition)
+        return to_expression(spark, schema, condition, names)
     except (SqlError, ConditionSyntaxError):
         raise
     except SargoError as error:

@@ -30,8 +30,8 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 
 from evaluator.language.errors import UnsupportedError
 from handler.planning.arguments import check_session
-from handler.spark.catalyst.conditions import Condition
-from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened
+from handler.spark.catalyst.conditions import Condition, named_frame
+from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
 from handler.spark.pruning.read_optimized import slices_of_base_files
 from handler.spark.pruning.read_options import QUERY_TYPE, Query, agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
@@ -64,6 +64,7 @@ def read(
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
+    alias: str | None = None,
 ) -> DataFrame:
     """The rows of a Hudi table that satisfy a condition, from the file slices that may hold one.
 
@@ -79,6 +80,9 @@ def read(
     options           as for ``handler.open_table``, and Hudi's read options (``as.of.instant``,
                       ``hoodie.datasource.query.type``, ...): one that would give other rows raises UnsupportedError
 
+    alias             the table's name or alias in the query, for columns such as ``o.fare``; by default the one that
+                      the SQL texts use
+
     Hudi's reader takes read options from the session's settings, too (``hoodie.datasource.query.type``), and so does
     this. The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its
     rows cannot be read rightly: the message says what to do.
@@ -92,12 +96,13 @@ def read(
     asked = read_options(options, settings_of(spark), query)
     as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
     opened = open_table(path, asked.table, storage_options=storage_options)
+    names = table_names(spark, opened, conditions, as_of, alias)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
     if reader == "own" and asked.by_id:
         check_names_stay(opened.table, 'reader="hudi"')
     if conditions and reader == "own":
-        plan = prune_opened(spark, opened, conditions, as_of, strict=strict)
+        plan = prune_opened(spark, opened, conditions, as_of, names, strict=strict)
         kept = plan.kept if kind == "snapshot" else slices_of_base_files(plan)
     schema = spark_schema(opened.table, slices.instant)
     source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
@@ -105,6 +110,7 @@ def read(
         frame = _through_hudi(spark, source, schema, kind, 'asked for by reader="hudi"')
     else:
         frame = frame_of(spark, source, kept, schema, kind)
+    frame = named_frame(spark, frame, names.qualifier)
     for part in conditions:
         frame = frame.where(part)
     return frame

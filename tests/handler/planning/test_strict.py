@@ -33,9 +33,7 @@ UNKNOWN = [
     ("(idd, i) IN ((1, 2))", "idd", "id"),
     ("idd = (SELECT max(b) FROM t)", "idd", "id"),
     ("i BETWEEN idd AND 5", "idd", "id"),
-    ("q.i = 100", "q.i", "i"),
-    ("`q`.`i` = 100", "q.i", "i"),
-    ("t.i = 100", "t.i", "i"),
+    ("`q.i` = 100", "q.i", "i"),
     ("a.b.c.d.i = 100", "a.b.c.d.i", "i"),
     ("_hoodie_recordkey = 'a'", "_hoodie_recordkey", "_hoodie_record_key"),
 ]
