@@ -77,7 +77,8 @@ def command(
     from handler.advise.reasons import why_nothing
     from handler.advise.what_if import arrangement_of, what_if
     from handler.advise.workload import read_workload
-    from handler.views.advise import advice_report, show_advice
+    from handler.views.advise import show_advice
+    from handler.views.advise_report import advice_report
     from index_store.opened_table import open_table
 
     with spinner("reading a sample"):
