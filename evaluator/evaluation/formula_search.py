@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.truth_values import TruthValue
+from evaluator.evaluation.formula_zones import Traits, test_zones, zone_size
 from evaluator.evaluation.masks import Masks, masks_of
 from evaluator.evaluation.pruning_formula import (
     Apart,
@@ -104,7 +105,7 @@ class _Search:
         self._evaluate_opaque = evaluate_opaque
         self._codes: dict[Atom, int | None] = {}
         self._costs: dict[Symbol, int] = {}
-        self._traits: dict[Symbol, tuple[bool, bool]] = {}
+        self._traits = Traits()
 
     # -- all slices: a result is a mask over all of them, or the rows that are TRUE in any order
 
@@ -117,7 +118,7 @@ class _Search:
             case Atom() | Within() if self._look_up_cost(node) * _SPARSE <= self._n:
                 return self._look_up(node)
             case _:
-                return self._by_zones(node) if self._is_clustered(node) else self.test(node, slice(0, self._n))
+                return self._by_zones(node) if self._traits.is_clustered(node) else self.test(node, slice(0, self._n))
 
     def _select_all(self, node: Conjunction, children: Sequence[Symbol]) -> Rows | Mask:
         drivers = self._drivers(children)
@@ -126,7 +127,7 @@ class _Search:
             rows = self._rows_of_pair(driver) if isinstance(driver, _BoundPair) else self._as_rows(self.select(driver))
             others = [child for child in children if all(child is not atom for atom in used)]
             return rows[self._test_all(others, rows)] if others else rows
-        if self._is_clustered(node):
+        if self._traits.is_clustered(node):
             return self._by_zones(node)
         return self._scan_all(children)
 
@@ -288,28 +289,9 @@ class _Search:
 
     # -- zone maps
 
-    def _is_clustered(self, node: Symbol) -> bool:
-        """True when the layout of the slices follows a column of this node."""
-        return self._traits_of(node)[0]
-
-    def _holds_opaque(self, node: Symbol) -> bool:
-        return self._traits_of(node)[1]
-
-    def _traits_of(self, node: Symbol) -> tuple[bool, bool]:
-        if node not in self._traits:
-            match node:
-                case Conjunction(children=children) | Disjunction(children=children):
-                    below = [self._traits_of(child) for child in children]
-                    self._traits[node] = any(clustered for clustered, _ in below), any(opaque for _, opaque in below)
-                case Atom(column=column):
-                    self._traits[node] = column.index is not None and column.index.clustered, False
-                case _:
-                    self._traits[node] = False, isinstance(node, OpaquePredicate)
-        return self._traits[node]
-
     def _by_zones(self, node: Symbol) -> Rows | Mask:
-        size, everywhere = self._zone_size(node), slice(0, self._n)
-        allowed = True if size is None else self._test_zones(node)
+        size, everywhere = zone_size(node), slice(0, self._n)
+        allowed = True if size is None else test_zones(node, self._code)
         if size is None or isinstance(allowed, bool) or np.count_nonzero(allowed) * 2 > len(allowed):
             return self._scan_all(node.children) if isinstance(node, Conjunction) else self.test(node, everywhere)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], allowed, [False])).astype(np.int8)))
@@ -323,36 +305,6 @@ class _Search:
         rows = (np.flatnonzero(allowed)[:, None] * size + np.arange(size)).ravel()
         rows = rows[rows < self._n]
         return rows[self.test(node, rows)]
-
-    def _zone_size(self, node: Symbol) -> int | None:
-        """The one block size of all columns with an index, or None."""
-        sizes, stack = set(), [node]
-        while stack:
-            match stack.pop():
-                case Conjunction(children=children) | Disjunction(children=children):
-                    stack.extend(children)
-                case Atom(column=column) if column.index is not None:
-                    sizes.add(column.index.zone_map.size)
-                case _:
-                    pass
-        return sizes.pop() if len(sizes) == 1 else None
-
-    def _test_zones(self, node: Symbol) -> Mask | bool:
-        """Whether any slice of a block can be TRUE: a block's bounds hold those of its slices."""
-        match node:
-            case Atom(column=column) if column.index is not None:
-                code = np.uint16(self._code(node) or 0)
-                mask: Mask = column.index.zone_map.lo <= code if node.is_lower else column.index.zone_map.hi >= code
-                return mask
-            case Conjunction(children=children):
-                masks = [mask for mask in map(self._test_zones, children) if not isinstance(mask, bool)]
-                return np.logical_and.reduce(masks) if masks else True
-            case Disjunction(children=children):
-                of_children = [self._test_zones(child) for child in children]
-                masks = [mask for mask in of_children if not isinstance(mask, bool)]
-                return np.logical_or.reduce(masks) if len(masks) == len(of_children) else True
-            case _:
-                return True
 
     # -- some slices
 
@@ -415,7 +367,7 @@ class _Search:
             case Flag():
                 return 0, self._n
             case Conjunction() | Disjunction():
-                return (2 if self._holds_opaque(node) else 1), self._look_up_cost(node)
+                return (2 if self._traits.holds_opaque(node) else 1), self._look_up_cost(node)
             case OpaquePredicate():
                 return 3, self._n
             case _:
