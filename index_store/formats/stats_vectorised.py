@@ -16,10 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from index_store.formats.avro_columns import name_types, wrapper_of
-from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
+from index_store.formats.stats_columns import Side, StatsColumns
+from index_store.formats.stats_cursors import (
+    Texts,
+    copy_texts,
+    optional_number,
+    optional_text,
+    same_bytes,
+    skip_number,
+    value_type_at,
+)
 from index_store.formats.vectorised_avro import Cursors, Fallback, Positions, words_of
 
 __all__ = ["VectorisedStats"]
@@ -38,13 +46,6 @@ class _Field(NamedTuple):
     name: str
     shape: str
     branch: int | None
-
-
-class _Text(NamedTuple):
-    """Where strings are in the buffer."""
-
-    start: Positions
-    length: Positions
 
 
 class VectorisedStats:
@@ -129,16 +130,16 @@ class VectorisedStats:
         for name, shape, branch in self._body:
             match shape:
                 case "text" if name == "columnName":
-                    column = _the_same(at, data, branch)
+                    column = same_bytes(at, data, branch)
                 case "text":
-                    text = _optional_text(at, branch)
+                    text = optional_text(at, branch)
                     if name == "fileName":
-                        names = _copied(data, text)
+                        names = copy_texts(data, text)
                 case "number":
                     if name in _COUNTS:
-                        counts[name] = _optional_number(at, branch)
+                        counts[name] = optional_number(at, branch)
                     else:
-                        _skip_number(at, branch)
+                        skip_number(at, branch)
                 case "flag":
                     if branch is not None:
                         at.expect(bytes((branch,)))
@@ -146,7 +147,7 @@ class VectorisedStats:
                 case "bound":
                     sides[name] = self._bound(at, data)
                 case _:
-                    ordinal, info = _value_type(at, words)
+                    ordinal, info = value_type_at(at, words)
         at.expect(self._tail)
         if (at.places != ends).any():
             raise Fallback
@@ -187,7 +188,7 @@ class VectorisedStats:
             bits, text = self._value(at, int(first))
             if text is None:
                 return Side(wrapper, bits, None)
-            return Side(wrapper, bits, _copied(data, text))
+            return Side(wrapper, bits, copy_texts(data, text))
         places = at.places.copy()
         bits = np.zeros(len(branch), np.int64)
         start, length = places.copy(), np.zeros(len(branch), np.int64)
@@ -201,9 +202,9 @@ class VectorisedStats:
                 start[rows], length[rows] = text
                 has_text = True
         at.move(places)
-        return Side(wrapper, bits, _copied(data, _Text(start, length)) if has_text else None)
+        return Side(wrapper, bits, copy_texts(data, Texts(start, length)) if has_text else None)
 
-    def _value(self, at: Cursors, branch: int) -> tuple[npt.NDArray[np.int64], _Text | None]:
+    def _value(self, at: Cursors, branch: int) -> tuple[npt.NDArray[np.int64], Texts | None]:
         if branch & 1 or branch >> 1 >= len(self.wrappers):
             raise Fallback
         match self.wrappers[branch >> 1][1]:
@@ -218,7 +219,7 @@ class VectorisedStats:
             case "null":
                 return np.zeros(len(at), np.int64), None
             case "bytes":
-                text = _Text(*at.text())
+                text = Texts(*at.text())
                 return np.zeros(len(at), np.int64), text
         raise Fallback
 
@@ -296,124 +297,3 @@ def _with_types(kind: Any, named: Mapping[str, Any]) -> Any:
     if isinstance(kind, list):
         return [_with_types(one, named) for one in kind]
     return _resolved(kind, named)
-
-
-def _present(at: Cursors, branch: int | None) -> npt.NDArray[np.intp] | None:
-    """Step over the branch of an optional value: which records have one (None: all)."""
-    if branch is None:
-        return None
-    found = at.byte()
-    present = found == branch
-    if present.all():
-        return None
-    if (found[~present] != 2 - branch).any():
-        raise Fallback
-    return np.flatnonzero(present)
-
-
-def _optional_number(at: Cursors, branch: int | None) -> npt.NDArray[np.int64]:
-    rows = _present(at, branch)
-    if rows is None:
-        return _counted(at)
-    places = at.places.copy()
-    found = np.full(len(places), NO_COUNT)
-    if len(rows):
-        part = at.part(rows)
-        found[rows] = _counted(part)
-        places[rows] = part.places
-        at.move(places)
-    return found
-
-
-def _skip_number(at: Cursors, branch: int | None) -> None:
-    rows = _present(at, branch)
-    if rows is None:
-        at.skip_number()
-    elif len(rows):
-        places = at.places.copy()
-        part = at.part(rows)
-        part.skip_number()
-        places[rows] = part.places
-        at.move(places)
-
-
-def _counted(at: Cursors) -> npt.NDArray[np.int64]:
-    found = at.number()
-    if found.min() == NO_COUNT:
-        raise Fallback  # a count that would be taken for none
-    return found
-
-
-def _optional_text(at: Cursors, branch: int | None) -> _Text:
-    rows = _present(at, branch)
-    if rows is None:
-        return _Text(*at.text())
-    places = at.places.copy()
-    start, length = places.copy(), np.zeros(len(places), np.int64)
-    if len(rows):
-        part = at.part(rows)
-        start[rows], length[rows] = part.text()
-        places[rows] = part.places
-        at.move(places)
-    return _Text(start, length)
-
-
-def _value_type(at: Cursors, words: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """Type ordinal and additional information, which is a few digits: "10,2"."""
-    rows = _present(at, 2)
-    if rows is None:
-        ordinal = at.number()
-        return ordinal, _packed(_optional_text(at, 2), words)
-    places = at.places.copy()
-    ordinal, info = np.zeros(len(places), np.int64), np.zeros(len(places), np.uint64)
-    if len(rows):
-        part = at.part(rows)
-        ordinal[rows] = part.number()
-        info[rows] = _packed(_optional_text(part, 2), words)
-        places[rows] = part.places
-        at.move(places)
-    return ordinal, info
-
-
-def _packed(text: _Text, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Strings of up to 7 bytes as numbers: the bytes, lowest first, and their count in the highest byte."""
-    longest = int(text.length.max(initial=0))
-    if not longest:
-        return np.zeros(len(text.length), np.uint64)
-    if longest > 7:
-        raise Fallback
-    length = text.length.astype(np.uint64)
-    mask = (np.uint64(1) << (length << np.uint64(3))) - np.uint64(1)
-    try:
-        content = words[text.start] & mask
-    except IndexError as error:
-        raise Fallback from error
-    packed: npt.NDArray[np.uint64] = content | length << np.uint64(56)
-    return packed
-
-
-def _the_same(at: Cursors, data: npt.NDArray[np.uint8], branch: int | None) -> bytes:
-    """An optional string that all records have, or none has: stepped over as it stands in the first."""
-    place = int(at.places[0])
-    one = at.part(np.zeros(1, np.intp))
-    start, length = _optional_text(one, branch)
-    end = int(start[0] + length[0])
-    if end > len(data):
-        raise Fallback
-    at.expect(data[place : int(one.places[0])].tobytes())
-    return data[int(start[0]) : end].tobytes()
-
-
-def _copied(data: npt.NDArray[np.uint8], text: _Text) -> Any:
-    """Strings of ascending places as Arrow binary: they and what is between them are one array, of which half stays."""
-    count = len(text.start)
-    if len(data) >= 1 << 31:
-        raise Fallback
-    edges = np.empty(2 * count + 1, np.int32)
-    edges[:-1:2] = text.start
-    edges[1::2] = text.start + text.length
-    edges[-1] = edges[-2]
-    if edges[-1] > len(data) or (edges[1:] < edges[:-1]).any():
-        raise Fallback
-    every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges), pa.py_buffer(data)])
-    return every.take(pa.array(np.arange(0, 2 * count, 2, dtype=np.int32)))
