@@ -113,10 +113,14 @@ def test_partitions_with_awkward_names_are_pruned(server: str, request: pytest.F
     for name in NAMES:
         ids = sorted(i for i, dt in all_rows if dt == name)
         assert len(ids) == 10
-        for condition in (f"dt = {quoted(name)}", f"k between {ids[0]} and {ids[-1]}"):
+        # the value of a partition whose path may hold an escape is not known: such a partition is kept
+        for condition, kept in (
+            (f"dt = {quoted(name)}", len({name, "a%b", "a%20b"})),
+            (f"k between {ids[0]} and {ids[9]}", 1),
+        ):
             rows, seen = run(hive, [f"select id from stored_places where {condition}"])
             assert rows == [(i,) for i in ids], condition
-            assert [(one.listed, one.kept, one.reason) for one in seen] == [(12, 1, "")], condition
+            assert [(one.listed, one.kept, one.reason) for one in seen] == [(12, kept, "")], condition
     native = list(as_synced("native_places", Table("places", False, False), location))
     create = native[1].replace(", dt string)", ") PARTITIONED BY (dt string)", 1)
     added = " ".join(

@@ -52,7 +52,7 @@ final class FilterScope {
    * visits it recursively. A list of 1,000 members overflowed a stack of 1 MiB, one of 600 did not.
    * Hive adds up to 256 levels when it brings a filter into conjunctive normal form.
    */
-  static final int MAX_READER_TERMS = 300;
+  static final int MAX_READER_TERMS = 200;
 
   private static final String PLAN = "hive.exec.plan";
 

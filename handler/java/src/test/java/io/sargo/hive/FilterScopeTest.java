@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.sargo.hive.KeepAll.Reason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -20,6 +22,8 @@ import org.apache.hadoop.hive.ql.exec.Operator;
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
 import org.apache.hadoop.hive.ql.exec.TableScanOperator;
 import org.apache.hadoop.hive.ql.exec.Utilities;
+import org.apache.hadoop.hive.ql.io.parquet.read.ParquetFilterPredicateConverter;
+import org.apache.hadoop.hive.ql.io.sarg.ConvertAstToSearchArg;
 import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeConstantDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
@@ -39,6 +43,10 @@ import org.apache.hadoop.mapred.FileInputFormat;
 import org.apache.hadoop.mapred.FileSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.TextInputFormat;
+import org.apache.parquet.filter2.predicate.FilterPredicate;
+import org.apache.parquet.filter2.predicate.LogicalInverseRewriter;
+import org.apache.parquet.hadoop.ParquetInputFormat;
+import org.apache.parquet.schema.MessageTypeParser;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -364,6 +372,44 @@ class FilterScopeTest {
         });
     assertEquals(filtered, reading.get().get(TableScanDesc.FILTER_EXPR_CONF_STR) != null);
     assertEquals(filtered, reading.get().get("sarg.pushdown") != null);
+  }
+
+  static Stream<Arguments> longestFilters() {
+    int half = MOST / 2 - 1;
+    ExprNodeGenericFuncDesc[] pairs =
+        IntStream.range(0, 8)
+            .mapToObj(i -> and(equal(column("a"), i), equal(column("b"), i)))
+            .toArray(ExprNodeGenericFuncDesc[]::new);
+    ExprNodeDesc[] withList = Arrays.copyOf(pairs, 9, ExprNodeDesc[].class);
+    withList[8] = inList(MOST - 33);
+    return Stream.of(
+        arguments("IN", inList(MOST - 1)),
+        arguments("NOT IN", function(new GenericUDFOPNot(), inList(MOST - 1))),
+        arguments("OR", function(new GenericUDFOPOr(), equals(MOST / 2))),
+        arguments("AND", function(new GenericUDFOPAnd(), equals(MOST / 2))),
+        arguments("two lists", and(inList(half), inList(half))),
+        arguments("256 clauses with a list in each", function(new GenericUDFOPOr(), withList)));
+  }
+
+  /** A stack of half the usual size, and what the reader does with a filter. */
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("longestFilters")
+  void parquetBearsTheLongestFilterThatReachesIt(String name, ExprNodeGenericFuncDesc filter)
+      throws Exception {
+    filterOfTheJob(filter);
+    assertSame(job, FilterScope.forReading(split(), job, false));
+    inAThread(
+        512 << 10,
+        () -> {
+          FilterPredicate predicate =
+              ParquetFilterPredicateConverter.toFilterPredicate(
+                  ConvertAstToSearchArg.create(job, filter),
+                  MessageTypeParser.parseMessageType(
+                      "message t { optional int32 a; optional int32 b; }"),
+                  Map.of("a", TypeInfoFactory.intTypeInfo, "b", TypeInfoFactory.intTypeInfo));
+          ParquetInputFormat.setFilterPredicate(job, LogicalInverseRewriter.rewrite(predicate));
+          assertTrue(predicate.toString().length() > MOST);
+        });
   }
 
   private static FileSplit split() {

@@ -1,0 +1,55 @@
+"""Tables and partitions with a space, %, #, ? and the like in their names, read by Spark: the same rows fewer files."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+
+import pytest
+
+from handler.planning.prune import prune
+from handler.spark.pruning.prune import prune as prune_in_spark
+from handler.spark.reading.reading import read
+from handler.spark.source.registration import register
+from index_store.opened_table import open_table
+from tests.handler.planning.test_awkward_places import PLACES, of_partition
+from tests.handler.spark.real_tables import unpack
+
+NAMES = ["a b%20c#d", "a?b+c&d=e", "'\"äö€{f,g}*[a]"]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("places") / "a b%20#{?}"
+    with zipfile.ZipFile(PLACES) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_the_rows_of_awkward_partitions_are_those_of_a_reading_without_skipping(spark, places):
+    assert register(spark)
+    every = {row.id: row.dt for row in read(spark, places).select("id", "dt").collect()}
+    assert len(every) == 120
+    source = spark.read.format("sargo").load(str(places))
+    for name in ("a%20b", "a?b", "a{b}"):
+        ids = sorted(i for i, dt in every.items() if dt == name)
+        condition = f"k BETWEEN {ids[0]} AND {ids[-1]}"
+        assert [item.partition for item in prune_in_spark(spark, places, condition).kept] == [f"dt={name}"]
+        assert sorted(row.id for row in read(spark, places, of_partition(name)).collect()) == ids, name
+        assert sorted(row.id for row in source.where(condition).collect()) == ids, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_at_an_awkward_location(spark, tmp_path, name):
+    table = tmp_path / name
+    shutil.copytree(unpack("1.1.1_main_cow", tmp_path / "unpacked"), table)
+    condition = "i BETWEEN 31 AND 33"
+    plan = prune(open_table(table), condition)
+    assert plan.skipped
+    want = [31, 32, 33]
+    assert register(spark)
+    for location in (str(table), f"file://{table}"):
+        assert prune_in_spark(spark, location, condition).kept == plan.kept, location
+    assert sorted(row.i for row in read(spark, f"file:{table}", condition).collect()) == want
+    frame = spark.read.format("sargo").load(f"file:{table}").where(condition)
+    assert sorted(row.i for row in frame.collect()) == want
