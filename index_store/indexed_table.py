@@ -16,6 +16,7 @@ from typing import Any
 
 from index_store.kinds.base import IndexKind
 from index_store.kinds.index_info import IndexInfo, read_index_info
+from index_store.kinds.partition_values import columns_read_from_paths
 from index_store.registered_kinds import REGISTERED_KINDS
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlices
@@ -27,6 +28,18 @@ __all__ = ["IndexedTable", "open_table"]
 
 class IndexedTable(Table):
     """An open table and its index kinds."""
+
+    _paths: tuple[FileSlices, Mapping[str, str]] | None = None
+
+    def columns_read_from_paths(self, slices: FileSlices) -> Mapping[str, str]:
+        """The partition columns whose values a reader takes from the slices' paths, and the names of what it takes.
+
+        Kept for the slices that were asked for last.
+        """
+        known = self._paths
+        if known is None or known[0] is not slices:
+            known = self._paths = (slices, columns_read_from_paths(self, slices))
+        return known[1]
 
     def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
         """The index kinds that may have statistics of these slices, cheapest first; nothing is read yet."""

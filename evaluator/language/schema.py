@@ -10,8 +10,8 @@ Nested fields are flat entries with dotted names (``st.x``) beside their parent 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from evaluator.language.types import Type
 
@@ -62,3 +62,19 @@ class Schema:
     def has_parts(self, field: Field) -> bool:
         """Whether nested fields of this one stand beside it."""
         return any(one.name.startswith(f"{field.name}.") for one in self.fields)
+
+    def seen_as(self, names: Mapping[str, str]) -> Schema:
+        """The same schema, in which each of these columns resolves to a field of the other name given for it.
+
+        Statistics of the stored column are then not those of the field that a filter names (contract C11).
+        """
+        if not names:
+            return self
+        made = Schema(self.fields)
+        made._exact = {name: _seen_as(field, names) for name, field in self._exact.items()}
+        made._folded = {name: [_seen_as(field, names) for field in fields] for name, fields in self._folded.items()}
+        return made
+
+
+def _seen_as(field: Field, names: Mapping[str, str]) -> Field:
+    return replace(field, name=names[field.name]) if field.name in names else field

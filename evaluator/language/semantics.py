@@ -74,6 +74,8 @@ class Semantics:
     days_keep_wall_clock        Spark moves an instant by months and by whole days to the same wall clock.
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
+    values_from_paths           Hudi's reader in Spark takes the values of partition columns from the paths of
+                                partitions, whatever the files hold.
     functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
 
     ``clock`` is what is known of the moment at which the query runs; None: nothing is.
@@ -108,6 +110,7 @@ class Semantics:
     dates_move_by_instant: bool = False
     last_days_stay: bool = False
     functions_of_spark: bool = False
+    values_from_paths: bool = False
     clock: Clock | None = None
 
     @classmethod
@@ -182,6 +185,7 @@ _SPARK = (
     "moves_by_instant",
     "days_keep_wall_clock",
     "functions_of_spark",
+    "values_from_paths",
 )
 _FLAGS: dict[str, tuple[str, ...]] = {
     "hive": (

@@ -111,6 +111,7 @@ class Trust(enum.IntEnum):
     KEY_GENERATOR = 18
     NOT_PARQUET = 19
     KEY_TWICE = 20
+    READERS = 21
 
 
 _REASONS = {
@@ -134,6 +135,7 @@ _REASONS = {
     Trust.KEY_TWICE: "a record key may stand in more rows than one, of which the index knows one",
     Trust.NOT_A_VALUE: "the partition path holds no value of the column's type",
     Trust.NOT_PARQUET: "bounds of base files that are not Parquet have no known rules",
+    Trust.READERS: "Hudi's readers take the column's value from the partition path, and differ in what they make of it",
     Trust.KEY_GENERATOR: "the table's key generator does not write the column's own value into the path",
 }
 

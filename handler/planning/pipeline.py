@@ -28,8 +28,10 @@ from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evalua
 from evaluator.language.expression import HudiExpression
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
+from handler.planning.formatted_columns import without_formatted_columns
 from handler.planning.implied_keys import with_record_keys
-from index_store import FileSlices, IndexKind, Table
+from index_store import FileSlices, IndexKind
+from index_store.indexed_table import IndexedTable
 from index_store.kinds.record_keys.key_witness import contradicted
 from index_store.kinds.record_keys.record_keys import composite_key
 from index_store.opened_table import TableAtInstant, TableStatistics
@@ -43,6 +45,7 @@ __all__ = [
     "kept_mask",
     "provide_from_kinds",
     "provide_statistics",
+    "schema_as_read",
 ]
 
 #: Takes the name of the index kind that failed, and the error.
@@ -66,7 +69,7 @@ def bind_filter(
     expression: HudiExpression,
     schema: Schema,
     semantics: Semantics,
-    table: Table | None,
+    table: IndexedTable | None,
     slices: FileSlices | None = None,
 ) -> BoundFilter:
     """Bind a filter to a schema; of a ``table`` with a composite record key, with the keys that the filter implies.
@@ -74,6 +77,10 @@ def bind_filter(
     What cannot be decided becomes an unknown leaf with its reason. Keys are left out when files among the ``slices``
     show that the key is of other columns (``key_witness``).
     """
+    if table is not None:
+        schema = schema_as_read(schema, semantics, table, slices)
+        if semantics.values_from_paths:
+            expression = without_formatted_columns(expression, schema, semantics, table)
     key = None if table is None else composite_key(table)
     doubts: set[str] = set()
 
@@ -84,6 +91,13 @@ def bind_filter(
 
     whole = expression if key is None else with_record_keys(expression, key, schema, semantics, is_certain)
     return BoundFilter(bind(whole, schema, semantics), "".join(doubts))
+
+
+def schema_as_read(schema: Schema, semantics: Semantics, table: IndexedTable, slices: FileSlices | None) -> Schema:
+    """The schema in which a partition column is what the engine's reader takes from paths, where it does (C11)."""
+    if slices is None or not semantics.values_from_paths or not table.partition_fields:
+        return schema
+    return schema.seen_as(table.columns_read_from_paths(slices))
 
 
 def provide_statistics(required: RequiredStatistics, at: TableAtInstant, on_failure: OnKindFailure) -> TableStatistics:

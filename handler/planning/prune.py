@@ -44,7 +44,14 @@ from handler.planning.filters import (
     named_by_table,
     read_named_filter,
 )
-from handler.planning.pipeline import BoundFilter, bind_filter, evaluate_filter, ignore_failure, provide_statistics
+from handler.planning.pipeline import (
+    BoundFilter,
+    bind_filter,
+    evaluate_filter,
+    ignore_failure,
+    provide_statistics,
+    schema_as_read,
+)
 from handler.planning.plan import Plan, Reason
 from handler.planning.qualified_names import TwoTablesError
 from handler.planning.unknown_columns import unknown_columns
@@ -192,6 +199,7 @@ def _plan(
     n = len(at.slices)
     explanation = None
     kept: npt.NDArray[np.int64] | None = None
+    seen: Schema | None = None
     try:
         schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone).at(clock)
         read = named_by_table(read, schema, alias, case_sensitive=semantics.case_sensitive)
@@ -214,6 +222,7 @@ def _plan(
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
+        seen = schema_as_read(opened.table.schema, semantics, opened.table, at.slices)
         explanation = Explanation(filter_.bound, evaluation, answers.providers, n, schema)
         known = {reason.text for reason in reasons}
         reasons += [
@@ -239,7 +248,7 @@ def _plan(
         seconds={phase: watch.seconds[phase] for phase in _PHASES if phase in watch.seconds},
         explanation=explanation,
         kinds=tuple(cached.kind for cached in at.cached),
-        schema=None if explanation is None else opened.table.schema,
+        schema=seen,
         ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
         opened=opened,
     )

@@ -62,8 +62,8 @@ from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.bucket_index import rebucket
 from index_store.kinds.bucket_index.rebucket import NodeSplit, RebucketPlan
 from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
-from index_store.kinds.partition_values import HIVE_NULL, custom_fields
 from index_store.opened_table import OpenTable, open_table
+from index_store.table.partition_paths import HIVE_NULL, custom_fields
 from index_store.table.table import Table
 
 __all__ = ["assign_buckets", "plan_rebucket", "plan_ring_split"]

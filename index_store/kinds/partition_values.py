@@ -4,21 +4,29 @@
     2026-01-01/oslo             values in the order of the partition fields
     __HIVE_DEFAULT_PARTITION__  null; for text, null or "", which Hudi writes alike
 
-The value counts only when the table's key generator writes the column's own value, and it parses in the column's type;
-text only when it differs from its escaped form without doubt. Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
+A path may say what the files hold, or what a reader returns instead (contract C11). These are two columns:
 
+    column     value                                        known when
+    --------   ------------------------------------------   ------------------------------------------------------
+    p          what the files hold                          the key generator writes the column's own value, and the
+                                                            text has one meaning
+    path:p     what Hudi's reader in Spark takes from       ``table.partition_paths`` tells what it makes of the text
+               the path
+    path?p     the same, where readers differ or fail       never
+
+A filter of Spark asks for ``path:p`` where some path says another value than the files hold
+(``columns_read_from_paths``). No other index has a column of that name, so none answers with the stored values.
+
+Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
 Facts: docs/facts/hudi-timeline.md#partition-paths.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from datetime import date
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -27,31 +35,19 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
+from index_store.table.partition_paths import READ_FROM_PATH, READERS_DIFFER, PathRules
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["HIVE_NULL", "PartitionValues", "custom_fields", "make", "parse_value"]
+__all__ = ["PartitionValues", "columns_read_from_paths", "make"]
 
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-_NULLS = frozenset({HIVE_NULL, "__null__", "null", "default"})
-#: Key generators that write the column's value as it is (types of version 8 and 9, classes of version 6).
-_PLAIN_GENERATORS = frozenset({"SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO"})
-_PLAIN_CLASSES = frozenset(
-    {
-        "SimpleKeyGenerator",
-        "ComplexKeyGenerator",
-        "SimpleAvroKeyGenerator",
-        "ComplexAvroKeyGenerator",
-        "BuiltinKeyGenerator",
-    }
-)
-_INTEGER = re.compile(r"-?\d+")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+#: (understood, value or None for NULL) of a path and a column.
+_Value = Callable[[str, str, Type], tuple[bool, Any]]
 
 
 def make(table: Table, slices: FileSlices) -> PartitionValues | None:
@@ -65,19 +61,15 @@ class PartitionValues:
     name = "partition_values"
 
     def __init__(self, table: Table, slices: FileSlices) -> None:
-        self._fields = table.partition_fields
+        self._rules = PathRules.of(table)
         self._slices = slices
-        self._custom = custom_fields(table)
-        properties = table.properties
-        self._hive_style = properties.get("hoodie.datasource.write.hive_style_partitioning", "false") == "true"
-        self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
         self._known: dict[str, ColumnStatistics] = {}
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of the partition columns."""
         return RequiredStatistics(
-            bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
-            nulls=tuple([one for one in asked.nulls if one.name in self._fields]),
+            bounds=tuple([one for one in asked.bounds if self._is_partition_column(one)]),
+            nulls=tuple([one for one in asked.nulls if self._is_partition_column(one)]),
         )
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
@@ -87,7 +79,11 @@ class PartitionValues:
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the partition columns among the columns."""
         for column in columns:
-            if column.name in self._fields and column.name not in self._known and column.type.kind is not Kind.OTHER:
+            if (
+                self._is_partition_column(column)
+                and column.name not in self._known
+                and column.type.kind is not Kind.OTHER
+            ):
                 self._known[column.name] = self._of(column)
         return {column.name: self._known[column.name] for column in columns if column.name in self._known}
 
@@ -100,18 +96,28 @@ class PartitionValues:
             {name: column_coverage(found) for name, found in self.statistics(columns).items()},
         )
 
+    def _is_partition_column(self, column: Field) -> bool:
+        return _bare(column.name) in self._rules.fields
+
     def _of(self, column: Field) -> ColumnStatistics:
-        n = len(self._slices)
-        if column.name in self._custom:
-            return ColumnStatistics.unknown(column.type, n, Trust.KEY_GENERATOR)
-        index = self._fields.index(column.name)
+        bare = replace(column, name=_bare(column.name))
+        if column.name.startswith(READ_FROM_PATH):
+            return self._by_path(bare, self._rules.read, null_is_one_value=True)
+        if column.name.startswith(READERS_DIFFER):
+            return ColumnStatistics.unknown(column.type, len(self._slices), Trust.READERS)
+        if column.name not in self._rules.copied:
+            return ColumnStatistics.unknown(column.type, len(self._slices), Trust.KEY_GENERATOR)
+        return self._by_path(bare, self._rules.stored, null_is_one_value=False)
+
+    def _by_path(self, column: Field, value_of: _Value, *, null_is_one_value: bool) -> ColumnStatistics:
+        """Of all slices, from the value of each path. A NULL of a text may stand for "" unless it ``is_one_value``."""
         partitions, which = self._partitions
-        m = len(partitions)
+        n, m = len(self._slices), len(partitions)
         bounds = np.full(m, filler(column.type), array_dtype(column.type))
         values, is_null, is_either = np.zeros(m, np.bool_), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
         for i, path in enumerate(partitions):
-            understood, value = self._value(path, index, column)
-            if understood and value is None and column.type.kind.is_text:
+            understood, value = value_of(path, column.name, column.type)
+            if understood and value is None and column.type.kind.is_text and not null_is_one_value:
                 bounds[i], values[i], is_either[i] = "", True, True
             elif understood and value is None:
                 is_null[i] = True
@@ -127,6 +133,23 @@ class PartitionValues:
             column.type, bound, bound, lo_known=known, hi_known=known, null_count=nulls, row_count=rows, trust=trust
         )
 
+    def read_from_paths(self, columns: Sequence[Field]) -> dict[str, str]:
+        """The partition columns of which a reader takes a value from a path that the files may not hold.
+
+        With the name of the column that it reads: ``path:p``, or ``path?p`` where that is not known either.
+        """
+        rules, paths = self._rules, self._slices.partitions
+        names: dict[str, str] = {}
+        for column in columns:
+            if column.name in rules.fields and not all(
+                rules.is_as_stored(path, column.name, column.type) for path in paths
+            ):
+                is_known = column.name not in rules.disputed and (
+                    len(rules.fields) == 1 or all(path.count("/") + 1 == len(rules.fields) for path in paths)
+                )
+                names[column.name] = (READ_FROM_PATH if is_known else READERS_DIFFER) + column.name
+        return names
+
     @cached_property
     def _partitions(self) -> tuple[list[str], npt.NDArray[np.intp]]:
         """The distinct partition paths, and the number of each slice's path."""
@@ -134,76 +157,13 @@ class PartitionValues:
         which = [numbers.setdefault(one.partition, len(numbers)) for one in self._slices]
         return list(numbers), np.array(which, np.intp)
 
-    def _value(self, path: str, index: int, column: Field) -> tuple[bool, Any]:
-        """(understood, value or None for null) of one partition path."""
-        parts = path.split("/")
-        if len(parts) != len(self._fields):
-            return False, None  # a value with slashes, or a date written with them
-        text = parts[index]
-        if self._hive_style or text.startswith(f"{column.name}="):
-            name, equals, text = text.partition("=")
-            if not equals or name != column.name:
-                return False, None
-        if text == HIVE_NULL:
-            return True, None
-        if text in _NULLS or not text:
-            return False, None  # null, or a value that reads the same
-        if "%" not in text:
-            return parse_value(text, column.type)
-        if not self._encoded or not _decodes(text):
-            return False, None  # escaped or not: it cannot be told
-        return parse_value(unquote(text), column.type)
+
+def columns_read_from_paths(table: Table, slices: FileSlices) -> dict[str, str]:
+    """``PartitionValues.read_from_paths`` of all partition columns of a table."""
+    kind = make(table, slices)
+    fields = (table.schema.resolve(name, case_sensitive=True) for name in table.partition_fields)
+    return {} if kind is None else kind.read_from_paths([field for field in fields if field is not None])
 
 
-def _decodes(text: str) -> bool:
-    try:
-        unquote(text, errors="strict")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def parse_value(text: str, column_type: Type) -> tuple[bool, Any]:
-    """(understood, value) of a path's text in the form that arrays hold; not understood when it has another form."""
-    try:
-        match column_type.kind:
-            case Kind.STRING | Kind.VARCHAR:
-                return True, text
-            case Kind.BOOLEAN:
-                return text in ("true", "false"), int(text == "true")
-            case Kind.DATE:
-                return (True, date.fromisoformat(text).toordinal() - 719_163) if _DAY.fullmatch(text) else (False, None)
-            case Kind.DECIMAL:
-                value = Decimal(text)
-                return (True, to_ordinal(value, column_type)) if value.is_finite() else (False, None)
-            case kind if kind.is_integer:
-                if not _INTEGER.fullmatch(text):
-                    return False, None
-                low, high = column_type.integer_range()
-                return low <= int(text) <= high, int(text)
-            case _:
-                return False, None  # floats, timestamps and CHAR have no one form in a path
-    except (ValueError, InvalidOperation, OverflowError):
-        return False, None
-
-
-def custom_fields(table: Table) -> frozenset[str]:
-    """Partition columns whose path is not their own value.
-
-    CUSTOM generators name the way of each field (``ts:TIMESTAMP``, ``city:SIMPLE``). Of any other unknown generator all
-    partition columns are custom.
-    """
-    properties = table.properties
-    kind = properties.get("hoodie.table.keygenerator.type", "").upper()
-    made_by = properties.get("hoodie.table.keygenerator.class", "").rpartition(".")[2]
-    if kind in _PLAIN_GENERATORS or (not kind and made_by in _PLAIN_CLASSES):
-        return frozenset()
-    if kind.startswith("CUSTOM") or (not kind and made_by in ("CustomKeyGenerator", "CustomAvroKeyGenerator")):
-        ways = {
-            name: way.upper()
-            for name, _, way in (
-                part.strip().partition(":") for part in properties.get("hoodie.table.partition.fields", "").split(",")
-            )
-        }
-        return frozenset(name for name in table.partition_fields if ways.get(name) != "SIMPLE")
-    return frozenset(table.partition_fields)
+def _bare(name: str) -> str:
+    return name.removeprefix(READ_FROM_PATH).removeprefix(READERS_DIFFER)

@@ -20,6 +20,7 @@ from index_store.kinds.column_stats.column_stats import ColumnStats
 from index_store.kinds.partition_values import PartitionValues
 from index_store.snapshots.arrays_file import UnusableError
 from index_store.snapshots.snapshot import ColumnLayers, Snapshot
+from index_store.table.partition_paths import is_read_from_path
 
 __all__ = ["StoredKind", "with_snapshot"]
 
@@ -58,6 +59,9 @@ class StoredKind:
         by_column: dict[str, ColumnLayers] = {}
         missing: list[Field] = []
         for column in required.columns:
+            if is_read_from_path(column.name):  # by the paths of all slices, which a snapshot of some does not know
+                missing.append(column)
+                continue
             try:
                 by_column[column.name] = self.snapshot.column(self.name, column)
             except UnusableError:
@@ -72,7 +76,7 @@ class StoredKind:
         return self.kind.coverage(columns)
 
     def _store(self, column: Field, statistics: ColumnStatistics | None) -> ColumnLayers:
-        if column.type.kind is not Kind.OTHER:
+        if column.type.kind is not Kind.OTHER and not is_read_from_path(column.name):
             rows = self.kind.file_rows(column.name) if isinstance(self.kind, ColumnStats) else None
             files = None if rows is None or len(rows.deleted) or rows.distrusted else rows.rows
             with suppress(OSError, UnusableError):

@@ -176,6 +176,11 @@ class ChangedSlices(_Slices):
         #: The number of live rows of the base before each tombstoned one.
         self._live_before = tombstoned - np.arange(len(tombstoned))
 
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of all partitions of the base and the delta."""
+        return tuple(dict.fromkeys((*self.base.partitions, *(one.partition for one in self.delta))))
+
     def __len__(self) -> int:
         return len(self.base) - len(self.tombstoned) + len(self.delta)
 

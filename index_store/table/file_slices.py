@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
@@ -88,6 +89,12 @@ class FileSlices:
 
     def __getitem__(self, index: int) -> FileSlice:
         return self.items[index]
+
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of the slices' partitions, each once; of a large table, perhaps of partitions without a slice."""
+        known: tuple[str, ...] | None = getattr(self.items, "partitions", None)
+        return known if known is not None else tuple(dict.fromkeys(one.partition for one in self.items))
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows."""

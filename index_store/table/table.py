@@ -32,6 +32,7 @@ from index_store.table.file_slices import FileSlices, build_slices, parse_base_n
 from index_store.table.instant_details import rows_written
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
 from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
+from index_store.table.partition_paths import is_dropped
 from index_store.table.properties import HOODIE, names, read_properties
 from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
 from index_store.table.time_travel import check_not_cleaned, instant_at
@@ -98,7 +99,9 @@ class Table:
                 field = known.resolve(name, case_sensitive=True)
                 if field is not None:
                     table = with_columns(table, [name], field.type)
-        table = with_columns(table, self.partition_fields, Type(Kind.OTHER, name="unknown"))
+        # A column that no file and no creator has is text, as in Hudi's reader, which takes it from the path.
+        unknown = STRING if is_dropped(self) else Type(Kind.OTHER, name="unknown")
+        table = with_columns(table, self.partition_fields, unknown)
         return with_columns(table, META_COLUMNS, STRING)
 
     def _avro(self, text: str, where: str) -> TableSchema:

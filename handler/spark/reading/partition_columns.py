@@ -1,104 +1,112 @@
-"""The values of partition columns that are not in the files, read from the partition's path.
+"""The values of partition columns that Hudi's reader takes from the partition's path.
 
-With ``hoodie.datasource.write.drop.partition.columns`` Hudi does not write these columns to the files. A value is used
-when the key generator writes the column's own value and it parses as the column's type. Every other value is an error,
-because NULL would be a wrong row. Escapes are decoded when the table's properties say that paths are escaped.
-``__HIVE_DEFAULT_PARTITION__`` is NULL, as in Spark.
+``index_store.table.partition_paths`` says which columns these are, and what their values are. With
+``hoodie.datasource.write.drop.partition.columns`` the files do not hold them; without it they may hold other values,
+such as ``2022-12-31`` below ``2022/12/31``. A value that is not known is an error, because NULL or the file's value
+would be a wrong row. ``__HIVE_DEFAULT_PARTITION__`` is NULL.
 """
 
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TINYINT,
+    Type,
+    decimal_type,
+)
 from index_store import Table
-from index_store.kinds.partition_values import HIVE_NULL, custom_fields
+from index_store.table.partition_paths import PathRules
 
 __all__ = ["PartitionColumns"]
 
-_INTEGER = re.compile(r"[+-]?\d+")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionColumns:
-    """The partition columns in the order of the path; ``foreign``: those whose part of the path is not their value."""
+    """The partition columns and what the paths say of them."""
 
-    names: tuple[str, ...]
-    foreign: frozenset[str]
-    is_escaped: bool
+    rules: PathRules
 
     @classmethod
     def of(cls, table: Table) -> PartitionColumns:
         """Those of an open table."""
-        escaped = table.properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
-        return cls(table.partition_fields, custom_fields(table), escaped)
+        return cls(PathRules.of(table))
 
     def values(self, partition: str, schema: pa.Schema, have: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """The values of the partition columns of the schema by name, without the columns ``have`` of a file.
+        """The values that rows have in place of those of the files, by column; ``have``: the columns of the files.
 
-        Raises UnsupportedError for a path that does not contain the value.
+        Raises UnsupportedError for a path whose value is not known.
         """
-        missing = [name for name in self.names if name in schema.names and name not in have]
-        if not missing:
-            return {}
-        parts = partition.split("/")
-        if len(parts) != len(self.names):
+        return {
+            name: self._value(partition, name, schema.field(name).type, in_file=name in have)
+            for name in self.rules.fields
+            if name in schema.names and (name not in have or not self._is_in_file(partition, schema.field(name)))
+        }
+
+    def _is_in_file(self, partition: str, field: pa.Field) -> bool:
+        """Whether readers return the value of the file."""
+        kind = _type_of(field.type)
+        return field.name not in self.rules.from_path or (
+            kind is not None and self.rules.agree(partition, field.name, kind)
+        )
+
+    def _value(self, partition: str, name: str, arrow_type: pa.DataType, *, in_file: bool) -> Any:
+        kind = _type_of(arrow_type)
+        is_known, value = False, None
+        if kind is not None:
+            tell = self.rules.read if name in self.rules.from_path else self.rules.stored
+            is_known, value = tell(partition, name, kind)
+        if not is_known:
+            why = "Hudi reads the path instead of the files" if in_file else "the files lack it"
             raise UnsupportedError(
-                f"partition {partition}: the path does not have one part for each of "
-                f"{', '.join(self.names)}, and the files lack {', '.join(missing)}"
+                f"partition {partition}: no value of column {name} of type {arrow_type} is known from the path, "
+                f'and {why} (reader="hudi" reads such a table)'
             )
-        texts = dict(zip(self.names, parts, strict=True))
-        return {name: self._value(name, texts[name], schema.field(name).type) for name in missing}
-
-    def _value(self, name: str, part: str, kind: pa.DataType) -> Any:
-        text = part[len(name) + 1 :] if part.startswith(f"{name}=") else part
-        if name in self.foreign:
-            raise UnsupportedError(f"partition {part}: not a value of column {name}, which the files lack")
-        if text == HIVE_NULL:
-            return None
-        if self.is_escaped:
-            text = unquote(text)
-        read = next((found for test, found in _READERS if test(kind)), None)
-        try:
-            if read is None:
-                raise ValueError(f"a path does not tell values of type {kind}")
-            return read(text)
-        except (ValueError, InvalidOperation) as error:
-            raise UnsupportedError(f"partition {part}: no value of column {name}: {error}") from error
+        return None if value is None or kind is None else _PLAIN.get(kind.kind, _same)(value, kind)
 
 
-def _integer(text: str) -> int:
-    if not _INTEGER.fullmatch(text):
-        raise ValueError(f"{text!r} is no integer")
-    return int(text)
+def _same(value: Any, kind: Type) -> Any:
+    del kind
+    return value
 
 
-def _day(text: str) -> datetime.date:
-    if not _DAY.fullmatch(text):
-        raise ValueError(f"{text!r} is no date")
-    return datetime.date.fromisoformat(text)
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"{text!r} is neither true nor false")
-    return text.lower() == "true"
-
-
-_READERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ...] = (
-    (pa.types.is_string, str),
-    (pa.types.is_signed_integer, _integer),
-    (pa.types.is_date32, _day),
-    (pa.types.is_boolean, _truth),
-    (pa.types.is_decimal, Decimal),
-    (pa.types.is_floating, float),
+#: From the form that the evaluator holds to a plain value.
+_PLAIN: dict[Any, Callable[[Any, Type], Any]] = {
+    BOOLEAN.kind: lambda value, _: bool(value),
+    DATE.kind: lambda value, _: _EPOCH + datetime.timedelta(days=value),
+    decimal_type(1, 0).kind: lambda value, kind: Decimal(value).scaleb(-kind.scale),
+}
+_TYPES: tuple[tuple[Callable[[pa.DataType], bool], Type], ...] = (
+    (pa.types.is_string, STRING),
+    (pa.types.is_int8, TINYINT),
+    (pa.types.is_int16, SMALLINT),
+    (pa.types.is_int32, INT),
+    (pa.types.is_int64, BIGINT),
+    (pa.types.is_date32, DATE),
+    (pa.types.is_boolean, BOOLEAN),
+    (pa.types.is_float64, DOUBLE),
+    (pa.types.is_timestamp, TIMESTAMP),
 )
+
+
+def _type_of(arrow_type: pa.DataType) -> Type | None:
+    if pa.types.is_decimal(arrow_type):
+        return decimal_type(arrow_type.precision, arrow_type.scale)
+    return next((found for test, found in _TYPES if test(arrow_type)), None)

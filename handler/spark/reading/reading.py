@@ -149,9 +149,9 @@ def _scans(
     schemas = group_by_schema(spark, source, [one.base_file or "" for one in slices])
     for number, group in enumerate(schemas):
         check_names(group.schema, wanted.names, group.files[0])
-        lacks = any(name not in group.schema.names for name in source.partitions.names)
+        have = frozenset(group.schema.names)
         for file in group.files:
-            fixed = source.partitions.values(partitions[file], wanted, frozenset(group.schema.names)) if lacks else {}
+            fixed = source.partitions.values(partitions[file], wanted, have)
             groups.setdefault((number, tuple(fixed.items())), []).append(file)
     if len(groups) > MAX_SCANS:
         return [_in_workers(spark, source, slices, schema, "read_optimized")]
@@ -170,7 +170,7 @@ def _scan(
     wanted: StructType,
 ) -> DataFrame:
     """Files of one schema, read in their own types; then each column is converted to the table's type."""
-    names = [name for name in wanted.names if name in have.names]
+    names = [name for name in wanted.names if name in have.names and name not in fixed]
     physical = _spark_types(pa.schema([have.field(name) for name in names]), files[0])
     storage = source.storage()
     prefix = "file://" if storage.is_local else ""

@@ -1,7 +1,8 @@
 """The rows of one file slice as Arrow batches in the table's schema; pure Python, for Spark's executors.
 
     a base file alone, or read-optimised    pyarrow, each column converted to the table's type (``file_columns``)
-    a column that the file lacks            its value in the partition's path, if it is a partition column; else NULL
+    a partition column                      its value in the partition's path, where Hudi's reader takes it from there
+    another column that the file lacks      NULL
     a slice with log files                  ``merged_rows``
 
 A column that cannot be converted to the table's type is an error that names file and column.
@@ -52,7 +53,9 @@ def slice_batches(
             raise UnsupportedError(f"{item.log_files[0]}: {source.not_merged}")
         if item.base_file:
             check_base_file(item.base_file)
-        yield from merged_batches(source, item, wanted, batch_rows)
+        fixed = source.partitions.values(item.partition, wanted, frozenset(wanted.names))
+        for batch in merged_batches(source, item, wanted, batch_rows):
+            yield _with_fixed(batch, fixed)
     elif item.base_file is not None:
         yield from _base_batches(source, item, wanted, batch_rows)
 
@@ -69,7 +72,7 @@ def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch
             have = instants_in_int96(file)
             check_names(have, wanted.names, path)
             fixed = source.partitions.values(item.partition, wanted, frozenset(have.names))
-            names = [name for name in wanted.names if name in have.names]
+            names = [name for name in wanted.names if name in have.names and name not in fixed]
             for batch in file.iter_batches(batch_rows, columns=names):
                 yield _as_wanted(batch, have, wanted, fixed, path)
     except SargoError:
@@ -115,16 +118,29 @@ def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:
 
 
 def _as_wanted(batch: Any, have: pa.Schema, wanted: pa.Schema, fixed: Mapping[str, Any], path: str) -> Any:
-    """A file's batch with the table's columns; ``fixed``: the values of partition columns that the file lacks."""
+    """A file's batch with the table's columns; ``fixed``: the values of partition columns that the path says."""
     made = []
     for one in wanted:
-        if one.name in have.names:
+        if one.name in fixed:
+            made.append(_repeated(fixed[one.name], one.type, batch.num_rows))
+        elif one.name in have.names:
             column = batch.column(one.name)
             if have.field(one.name).type != column.type and pa.types.is_timestamp(column.type):
                 column = pc.assume_timezone(column, "UTC")
             made.append(in_table_type(column, one.type, f"{path}, column {one.name}"))
-        elif one.name in fixed:
-            made.append(pa.repeat(pa.scalar(fixed[one.name], one.type), batch.num_rows))
         else:
             made.append(pa.nulls(batch.num_rows, one.type))
     return pa.RecordBatch.from_arrays(made, schema=wanted)
+
+
+def _with_fixed(batch: Any, fixed: Mapping[str, Any]) -> Any:
+    """Merged rows with the values of partition columns that the path says."""
+    for name, value in fixed.items():
+        index = batch.schema.get_field_index(name)
+        column = _repeated(value, batch.schema.field(index).type, batch.num_rows)
+        batch = batch.set_column(index, batch.schema.field(index), column)
+    return batch
+
+
+def _repeated(value: Any, arrow_type: pa.DataType, rows: int) -> Any:
+    return pa.repeat(pa.scalar(value, arrow_type), rows)

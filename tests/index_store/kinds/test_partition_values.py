@@ -10,8 +10,9 @@ from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TINYINT, Type, decimal_type
 from evaluator.statistics.distrust import Trust
 from index_store import open_table
-from index_store.kinds.partition_values import PartitionValues, make, parse_value
+from index_store.kinds.partition_values import PartitionValues, make
 from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.partition_paths import value_of_text
 
 SIMPLE = {"hoodie.table.keygenerator.type": "SIMPLE"}
 HIVE = {**SIMPLE, "hoodie.datasource.write.hive_style_partitioning": "true"}
@@ -19,7 +20,7 @@ ENCODED = {**HIVE, "hoodie.datasource.write.partitionpath.urlencode": "true"}
 
 
 def values(fields, paths, column, properties):
-    table = SimpleNamespace(partition_fields=fields, properties=properties)
+    table = SimpleNamespace(partition_fields=fields, properties=properties, version=9, table_type="COPY_ON_WRITE")
     items = tuple(FileSlice(path, str(i), f"{path}/f") for i, path in enumerate(paths))
     slices = FileSlices("1", "file listing", items)
     kind = PartitionValues(table, slices)
@@ -123,4 +124,4 @@ def test_a_real_table(hudi_table):
 
 
 def test_a_value_out_of_the_calendar_is_none():
-    assert parse_value("2026-02-30", DATE) == (False, None)
+    assert value_of_text("2026-02-30", DATE) == (False, None)
