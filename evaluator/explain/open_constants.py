@@ -121,8 +121,11 @@ def _open(
         for word, limit in (("at least", interval.lo), ("at most", interval.hi))
         if _is_literal(limit)
     }
+    if bound.of_clock and "at least" in limits:
+        limits = {"at least": limits["at least"]}  # the clock only moves on
     known = " and ".join(f"{word} {limit}" for word, limit in limits.items())
-    literal = next(iter(limits.values()), "") if len(limits) == 1 else ""
+    is_day = bound.type.kind is Kind.DATE  # a moment has too many digits to be an example
+    literal = next(iter(limits.values())) if len(limits) == 1 and (is_day or not bound.of_clock) else ""
     why = f"{text} is only known to be {known}" if known else f"{text} is not one value"
     return OpenConstant(text, why, literal or _form(wanted))
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -101,14 +102,16 @@ class Advisor:
         most_files: int = DEFAULT_FILES,
         time_zone: str | None = None,
         also: Sequence[Field] = (),
+        clock: Clock | Literal["now"] | None = "now",
     ) -> None:
         """Read the sample: at most ``most_files`` files, with bounds of the columns ``also`` in any case.
 
+        ``clock``: of the filters; by default they run from now on.
         Raises TableError when the table's slices cannot be listed.
         """
         self.opened, self.table = opened, opened.table
         self.workload, self.time_zone = workload, time_zone
-        self._clock = Clock.from_now_on(zone_known=time_zone is not None)
+        self._clock = Clock.from_now_on(zone_known=time_zone is not None) if clock == "now" else clock
         self.at = opened.at()
         self.n = len(self.at.slices)
         #: Filters that cannot be bound, by the reason: how often they were asked.

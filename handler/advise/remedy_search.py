@@ -134,8 +134,10 @@ class RemedySearch:
     def _with_files(self, files: int) -> Advisor:
         plan = self._plan
         assert plan.opened is not None
+        assert plan.explanation is not None
         logged = LoggedFilter(plan.expression, cast(Engine, plan.engine), plan.time_zone, 1, 1)
-        return Advisor(plan.opened, Workload(filters=(logged,), lines=1), files, plan.time_zone)
+        clock = plan.explanation.bound.semantics.clock
+        return Advisor(plan.opened, Workload(filters=(logged,), lines=1), files, plan.time_zone, clock=clock)
 
     # -- the answers
 

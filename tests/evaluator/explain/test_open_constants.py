@@ -9,6 +9,7 @@ from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.explain.open_constants import OpenConstant, open_constants
 from evaluator.explain.pruning_blockers import pruning_blockers
 from evaluator.language import expression as ex
+from evaluator.language.clock import Clock
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP
 from evaluator.statistics.columns import from_values
@@ -65,6 +66,42 @@ def test_without_a_schema_the_type_of_a_column_is_not_known() -> None:
 def test_what_changes_from_row_to_row_is_said_to_do_so() -> None:
     [constant] = open_constants(ex.Compare("<", col("d"), call("rand")), SCHEMA, SPARK)
     assert constant == OpenConstant("rand()", "rand() may differ from row to row", "")
+
+
+NOW = 1_795_381_200_000_000  # 2026-11-22 21:00 of UTC
+
+
+@pytest.mark.parametrize(
+    ("condition", "remedy"),
+    [
+        (ex.Compare("<", col("dt"), call("current_date")), "DATE '2026-11-22' in place of current_date()"),
+        (
+            ex.Compare("<", col("dt"), call("date_sub", call("current_date"), lit(7, INT))),
+            "DATE '2026-11-15' in place of date_sub(current_date(), 7)",
+        ),
+        (
+            ex.Compare("<", col("ts"), call("current_timestamp")),
+            "TIMESTAMP 'yyyy-MM-dd HH:mm:ss' in place of current_timestamp()",
+        ),
+    ],
+    ids=str,
+)
+def test_the_clock_only_moves_on(condition: ex.HudiExpression, remedy: str) -> None:
+    clock = Clock.from_now_on(zone_known=True, skew=0, now=NOW / 1_000_000)
+    [constant] = open_constants(condition, SCHEMA, SPARK.at(clock))
+    assert constant.remedy == remedy
+    assert "only known to be at least" in constant.why
+    assert open_constants(condition, SCHEMA, SPARK.at(Clock.fixed(NOW))) == ()
+
+
+def test_a_blocker_on_the_clock_is_no_range() -> None:
+    clock = Clock.from_now_on(zone_known=True, skew=0, now=NOW / 1_000_000)
+    condition = ex.Compare("<", col("dt"), call("current_date"))
+    source = StatisticsProvider("column_stats", {"dt": from_values(DATE, [20_000, 20_779], [20_778, 21_000])})
+    bound = bind(condition, SCHEMA, SPARK.at(clock))
+    [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source], SCHEMA)
+    assert (blocker.cause, blocker.open) == ("not decided", 2)
+    assert blocker.remedy == "DATE '2026-11-22' in place of current_date()"
 
 
 def test_a_blocker_names_the_literal_and_the_slices_that_hang_on_it() -> None:

@@ -247,6 +247,14 @@ def test_a_secondary_index_of_slices_that_it_would_not_know_is_not_named(tmp_pat
     assert not any("secondary" in one.text for one in found.remedies)
 
 
+def test_a_filter_on_the_moment_is_asked_at_the_plans_clock(table):
+    plan = prune(open_table(table), "dt >= current_date() AND x = 33", as_of_clock="1994-06-01", time_zone="UTC")
+    assert 0 < len(plan.kept) < len(plan.slices)
+    found, written = what_helps(plan, seconds=60), of(table, "dt >= DATE '1994-06-01' AND x = 33", 60)
+    assert found.remedies
+    assert found.remedies == written.remedies
+
+
 # -- what is not asked
 
 
