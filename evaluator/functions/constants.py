@@ -29,6 +29,7 @@ from fractions import Fraction
 from typing import Any
 
 from evaluator.functions.base import Argument
+from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS, day_of_text
 from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import point
@@ -44,6 +45,8 @@ _Result = tuple[Any, Type]
 _Function = Callable[[Sequence[Any], Sequence[Type], Type | None, Semantics], _Result | None]
 _WIDE = Context(prec=200)
 _EXACT = 1 << 53
+#: Numbers below have at most nine digits before the point; no engine cuts the scale of their quotients to less than 6.
+_LARGE = 10**9
 _MAX_SPAN = 12 * 9_999
 #: Functions whose text arguments are read as dates, and the places of these arguments.
 _DATE_PLACES = {
@@ -53,6 +56,8 @@ _DATE_PLACES = {
 }
 _FIELDS = re.compile(r"yyyy|MM|dd|HH|mm|ss")
 _SEPARATORS = re.compile(r"[-/.: _]*")
+#: A pattern without day or month gives the first of them.
+_DATE_FIELDS = ({"yyyy"}, {"yyyy", "MM"})
 
 
 def with_dates(name: str, arguments: Sequence[Argument]) -> list[Argument]:
@@ -75,7 +80,9 @@ def constant_result(
     if any(isinstance(v, TimeSpan) for v in values):
         return _of_spans(name, values, types, semantics)
     function = _FUNCTIONS.get((name, len(values)))
-    return None if function is None else function(values, types, result, semantics)
+    if function is None:
+        return _of_texts(name, values, types, semantics)
+    return function(values, types, result, semantics)
 
 
 def _as_date(argument: Argument) -> Argument:
@@ -94,6 +101,13 @@ def _as_date(argument: Argument) -> Argument:
 def _of_spans(name: str, values: Sequence[Any], types: Sequence[Type], semantics: Semantics) -> _Result | None:
     if name == "negative" and len(values) == 1:
         return -values[0], TIME_SPAN
+    if name == "*" and len(values) == 2 and semantics.functions_of_spark:
+        span, number = values if isinstance(values[0], TimeSpan) else reversed(values)
+        if type(number) is not int:
+            return None
+        if span.unit == "months":
+            return TimeSpan("months", span.amount * number), TIME_SPAN
+        return TimeSpan("micros", span.micros * number), TIME_SPAN  # no longer whole days for Spark
     if name not in ("+", "-") or len(values) != 2:
         return None
     left, right = values
@@ -200,7 +214,7 @@ def _by_pattern(target: Type) -> _Function:
         if not semantics.functions_of_spark or not all(t.kind is Kind.STRING for t in types):
             return None
         names = _FIELDS.findall(pattern)
-        if len(set(names)) < len(names) or not {"yyyy", "MM", "dd"} <= set(names):
+        if len(set(names)) < len(names) or not (set(names) in _DATE_FIELDS or {"yyyy", "MM", "dd"} <= set(names)):
             return None
         form = ""
         end = 0
@@ -216,7 +230,7 @@ def _by_pattern(target: Type) -> _Function:
             return None
         parts = dict(zip(names, map(int, match.groups()), strict=True))
         try:
-            day = datetime.date(parts["yyyy"], parts["MM"], parts["dd"]).toordinal() - EPOCH_ORDINAL
+            day = datetime.date(parts["yyyy"], parts.get("MM", 1), parts.get("dd", 1)).toordinal() - EPOCH_ORDINAL
             time = datetime.time(parts.get("HH", 0), parts.get("mm", 0), parts.get("ss", 0))
         except ValueError:
             return None
@@ -244,7 +258,31 @@ def _timestamp_of_text(
     return _clock(clock, clock, semantics, in_days=True) if isinstance(clock, int) else None
 
 
+def _date_of_text(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> _Result | None:
+    """Spark's to_date(text) and CAST(text AS DATE)."""
+    if not semantics.functions_of_spark or types[0].kind is not Kind.STRING:
+        return None
+    return _date(day_of_text(values[0]))
+
+
+def _cast(values: Sequence[Any], types: Sequence[Type], result: Type | None, semantics: Semantics) -> _Result | None:
+    return (_date_of_text if result == DATE else _timestamp_of_text)(values, types, result, semantics)
+
+
 # -- numbers
+
+
+def _quotient(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> _Result | None:
+    """A decimal divided without a rest at six digits, which every engine keeps."""
+    if not all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in types) or all(t.kind.is_integer for t in types):
+        return None
+    dividend, divisor = map(Fraction, values)
+    if not divisor or max(abs(dividend), abs(divisor)) >= _LARGE or any(t.scale > 6 for t in types):
+        return None
+    millionths = dividend / divisor * 1_000_000
+    if millionths.denominator != 1 or abs(millionths) >= _LARGE * 1_000_000:
+        return None
+    return exact_number(Decimal(int(millionths)).scaleb(-6)), decimal_type(38, 6)
 
 
 def _pow(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> _Result | None:
@@ -307,15 +345,19 @@ def _whole_quotient(values: Sequence[Any], types: Sequence[Type], _: Type | None
 # -- text
 
 
-def _letter_case(change: Callable[[str], str]) -> _Function:
-    """Spark changes the case of ASCII letters without the locale, which Hive asks: 'i' has a dot there in Turkish."""
-
-    def compute(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> _Result | None:
-        if not semantics.functions_of_spark or types[0].kind is not Kind.STRING or not values[0].isascii():
+def _of_texts(name: str, values: Sequence[Any], types: Sequence[Type], semantics: Semantics) -> _Result | None:
+    kinds = "".join("t" if t.kind is Kind.STRING else "i" if t.kind.is_integer else "?" for t in types)
+    if not semantics.functions_of_spark or "?" in kinds:
+        return None
+    if any(isinstance(value, int) and abs(value) >= _LARGE for value in values) and name != "concat":
+        return None
+    if name in CONCATENATED:
+        if name == "concat_ws" and "i" in kinds:
             return None
-        return change(values[0]), STRING
-
-    return compute
+        return CONCATENATED[name](values), STRING
+    function, expected = TEXT_FUNCTIONS.get((name, len(values)), (None, ""))
+    result = function(*values) if function is not None and kinds == expected else None
+    return None if result is None else (result, STRING)
 
 
 _FUNCTIONS: dict[tuple[str, int], _Function] = {
@@ -323,10 +365,11 @@ _FUNCTIONS: dict[tuple[str, int], _Function] = {
     ("-", 2): _date_and_number(-1),
     ("add_months", 2): _add_months,
     ("make_date", 3): _make_date,
+    ("to_date", 1): _date_of_text,
     ("to_date", 2): _by_pattern(DATE),
     ("to_timestamp", 1): _timestamp_of_text,
     ("to_timestamp", 2): _by_pattern(TIMESTAMP),
-    ("cast", 1): _timestamp_of_text,
+    ("cast", 1): _cast,
     ("pow", 2): _pow,
     ("round", 1): _rounded(ROUND_HALF_UP),
     ("round", 2): _rounded(ROUND_HALF_UP),
@@ -334,6 +377,5 @@ _FUNCTIONS: dict[tuple[str, int], _Function] = {
     ("bround", 2): _rounded(ROUND_HALF_EVEN),
     ("sqrt", 1): _square_root,
     ("div", 2): _whole_quotient,
-    ("lower", 1): _letter_case(str.lower),
-    ("upper", 1): _letter_case(str.upper),
+    ("/", 2): _quotient,
 }

@@ -219,7 +219,7 @@ def interval(node: exp.Interval) -> Operand:
             span = span_of_text(amount.this)
         case exp.IntervalSpan() if not sign:
             span = span_of_range(amount.this, unit.this.name, unit.expression.name)
-        case exp.Var():
+        case exp.Var() | exp.Anonymous(expressions=[exp.Literal()]):  # ``day``, or ``day (3)``
             span = span_of_parts([(sign + amount.this, unit.name)])
         case _:
             pass
