@@ -72,8 +72,9 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
 
 
 def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
-    """``column IN (...)`` over whole numbers, dates or text, all of the column's type or NULL."""
+    """``column IN (...)`` over whole numbers of any width, or dates or text, of the column's type; or NULL of it."""
     column_type, has_null = field.type, False
+    is_integer = column_type.kind.is_integer
     values: list[Any] = []
     limits, form = _LIMITS.get(column_type.kind), (str if column_type.kind is Kind.STRING else int)
     if limits is None and form is int:
@@ -84,7 +85,9 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
         value = member.value
         if value is None and (member.type.kind is Kind.VOID or member.type == column_type):
             has_null = True  # a NULL of another type may decide in which type the list is compared
-        elif type(value) is form and (member.type is column_type or member.type == column_type):
+        elif type(value) is form and (
+            member.type is column_type or member.type == column_type or (is_integer and member.type.kind.is_integer)
+        ):
             values.append(value)
         else:
             return None

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from index_store.table.table import Table
 
 __all__ = ["BucketIndex", "make"]
+
+#: The buckets of so many keys are computed for one condition.
+MAX_KEYS = 200_000
 
 
 def make(table: Table, slices: FileSlices) -> BucketIndex | None:
@@ -82,12 +86,14 @@ class BucketIndex(KeyLookupKind):
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-    ) -> npt.NDArray[np.bool_] | None:
+    ) -> npt.NDArray[np.bool_] | Declined | None:
         """True for the slices of the keys' buckets, and for those whose bucket is not certain.
 
         Raises StatsError when the table is not as its options say.
         """
         del candidates
+        if len(values) > MAX_KEYS and self.is_key(column):
+            return Declined(f"{len(values):,} keys are more than the {MAX_KEYS:,} whose buckets are computed")
         hashed = self._hashes_of(column, values)
         if hashed is None:
             return None

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -47,6 +47,7 @@ from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_
 from index_store.kinds.expressions.expression_rules import believe_expression
 from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo, read_index_info
 from index_store.kinds.record_keys.bloom_filters import load_filters
+from index_store.kinds.record_keys.record_keys import too_many_probes
 from index_store.storage.errors import StatsError, naming_column
 from index_store.table.merge_rule import merges_to_stored_values
 from index_store.table.metadata_table import Deletes, MetadataTable
@@ -124,13 +125,14 @@ class ExpressionIndex:
                     found[name, column.name] = statistics
         return found
 
-    def might_contain(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
+    def might_contain(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | Declined | None:
         """False for the slices whose filter holds none of the texts of these values."""
-        found = [
-            (one, texts)
-            for one in self._of(lookup.function, lookup.column, is_filter=True)
-            if (texts := texts_of_values(one.function, lookup.values)) is not None
-        ]
+        filters = list(self._of(lookup.function, lookup.column, is_filter=True))
+        asked = len(self._slices) if candidates is None else int(np.count_nonzero(candidates))
+        too_many = too_many_probes(len(lookup.values), asked) if filters else None
+        if too_many is not None:
+            return too_many
+        found = [(one, texts) for one in filters if (texts := texts_of_values(one.function, lookup.values)) is not None]
         if not found or self._is_reused(lookup.column):
             return None
         mask = np.ones(len(self._slices), np.bool_)

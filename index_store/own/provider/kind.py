@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.binding.statistics_provider import Declined, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["OwnSketches", "make"]
 
 Mask = npt.NDArray[np.bool_]
+#: More values than these are not looked for in filters of files, which takes some 20 microseconds each.
+MAX_VALUES = 20_000
 
 
 def make(table: Table, slices: FileSlices) -> OwnSketches | None:
@@ -136,14 +138,19 @@ class OwnSketches:
         """The first index that has an expression."""
         return next(((index, index.expressions[key][1]) for index in self._indexes if key in index.expressions), None)
 
-    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | None:
+    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | Declined | None:
         """``(n,) bool``: False for the slices none of whose files has one of the values, by their filters."""
         del candidates  # all filters are read at once
         if lookup.function or self._own.is_reused(lookup.column.name):
             return None
+        filters = list(self._read(lookup.column, filters=True))
+        if len(lookup.values) > MAX_VALUES and any(one.has_filters for one in filters):
+            return Declined(
+                f"{len(lookup.values):,} values are more than the {MAX_VALUES:,} looked for in filters of files"
+            )
         return intersection(
             indexed.might_contain(lookup.values, self._own.files, custom_merge=self._own.custom_merge)
-            for indexed in self._read(lookup.column, filters=True)
+            for indexed in filters
         )
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

@@ -59,7 +59,7 @@ class IndexedColumn:
         None when there is no filter, or a reader may make one of the values of another one.
         """
         ordinals = [ordinal for value in values if (ordinal := ordinal_of(value, self.column)) is not None]
-        if not self._has_filters or any(is_ancient(one, self.column.type) for one in ordinals):
+        if not self.has_filters or any(is_ancient(one, self.column.type) for one in ordinals):
             return None
         file_might_contain = np.ones(len(files.paths), np.bool_)
         for numbers, known in self.per_file:
@@ -73,13 +73,14 @@ class IndexedColumn:
 
     def count_filtered(self, files: SliceFiles, *, custom_merge: bool) -> int:
         """How many slices have a filter of each of their files; a file without rows needs none."""
-        if not self._has_filters:
+        if not self.has_filters:
             return 0
         filtered = [numbers for numbers, known in self.per_file if known.filters or not known.row_counts.any()]
         return int(_usable(files, np.concatenate(filtered), custom_merge=custom_merge).sum())
 
     @property
-    def _has_filters(self) -> bool:
+    def has_filters(self) -> bool:
+        """Whether some file has a filter."""
         return any(known.filters for _, known in self.per_file)
 
 

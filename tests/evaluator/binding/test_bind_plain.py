@@ -129,9 +129,11 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     semantics = Semantics.named(engine, "UTC")
-    for index, of in enumerate(TYPES):
-        leaf = ex.In(ex.Column((f"c{index}",)), tuple(ex.Literal(m, of) for m in members))
+    for (index, of), other in itertools.product(enumerate(TYPES), [None, Type(Kind.TINYINT), INT, BIGINT, DOUBLE]):
+        own = of if other is None else other
+        leaf = ex.In(ex.Column((f"c{index}",)), tuple(ex.Literal(m, own) for m in members))
         actual = bind_plain(leaf, SCHEMA, semantics)
+        assert actual is not None or members != [5] or not (of.kind.is_integer and own.kind.is_integer)
         if actual is not None:
             quick, wanted = actual[0], in_general(leaf, semantics, monkeypatch)
             assert (quick.columns, quick.reason, quick.lookup) == (wanted.columns, wanted.reason, wanted.lookup)

@@ -172,6 +172,18 @@ def test_a_value_list_tells_that_a_file_is_matched_fully(main_cow_copy, only_own
     assert 0 < len(full) < len(plan.kept) < len(plan.slices)
 
 
+def test_a_list_too_long_for_filters_is_a_reason(main_cow_copy, only_own, monkeypatch):
+    index(main_cow_copy, ("bloom_filter(fpp=0.01)",))
+    few = prune(main_cow_copy, "id IN ('x', 'y', 'z')", "spark")
+    assert (few.kept, few.reasons) == ((), ())
+    monkeypatch.setattr("index_store.own.provider.kind.MAX_VALUES", 2)
+    many = prune(main_cow_copy, "id IN ('x', 'y', 'z')", "spark", strict=True)
+    assert len(many.kept) == len(many.slices)
+    assert [one.text for one in many.reasons] == [
+        "id IN ('x', 'y', 'z'): own_index is not used: 3 values are more than the 2 looked for in filters of files"
+    ]
+
+
 def test_a_column_of_which_the_table_has_no_statistics_is_skipped_by(unpack_copy):
     """No metadata table at all: nothing but our own index knows anything of the column."""
     folder = unpack_copy("1.1.1_main_cow")

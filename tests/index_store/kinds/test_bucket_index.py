@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, DATE, STRING
 from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, open_table
 from index_store.buckets.hashes import ring_hash, simple_hash
+from index_store.kinds.bucket_index import bucket_index
 from index_store.kinds.bucket_index.table_buckets import RINGS, RULES
 from tests.index_store.rows import rows_of
 
@@ -69,6 +71,15 @@ def test_keys_that_no_row_has_are_in_one_bucket_of_each_partition_at_most(hudi_t
         assert len(left) == len(set(left))
         hit |= mask
     assert hit.all()
+
+
+def test_the_buckets_of_too_many_keys_are_not_computed(hudi_table, monkeypatch):
+    name = next(iter(REAL))
+    _, _, kind = kind_of(hudi_table(name), REAL[name][0])
+    monkeypatch.setattr(bucket_index, "MAX_KEYS", 2)
+    assert kind.might_contain(KEY, ["k0001", "k0002"]) is not None
+    declined = kind.might_contain(KEY, ["k0001", "k0002", "k0003"])
+    assert declined == Declined("3 keys are more than the 2 whose buckets are computed")
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import open_table
+from index_store.kinds.record_keys import record_keys
 from index_store.kinds.record_keys.key_filters import KeyFilters
 from index_store.kinds.record_keys.record_index import RecordIndex
 from tests.index_store.conftest import TABLES
@@ -44,6 +46,21 @@ def test_only_candidates_are_asked(hudi_table):
     candidates[3] = True
     mask = kinds["key_filters"].might_contain(KEY, ["no such key"], candidates)
     assert np.flatnonzero(~mask).tolist() == [3]
+
+
+def test_too_many_keys_are_not_looked_for_in_filters(hudi_table, monkeypatch):
+    slices, kinds = kinds_of(hudi_table("1.1.1_main_cow"))
+    monkeypatch.setattr(record_keys, "KEYS_PROBED", 1)
+    monkeypatch.setattr(record_keys, "PROBES", 2)
+    keys, few = ["no such key", "another"], np.zeros(len(slices), np.bool_)
+    few[0] = True
+    for name in ("key_filters", "bloom_filters"):
+        if name in kinds:
+            assert np.flatnonzero(~kinds[name].might_contain(KEY, keys, few)).tolist() == [0]
+            declined = kinds[name].might_contain(KEY, keys)
+            assert isinstance(declined, Declined)
+            assert declined.why.startswith(f"2 keys are not looked for in {len(slices)} Bloom filters")
+    assert "key_filters" in kinds
 
 
 def test_a_key_in_two_rows_is_found_in_both_files(hudi_table, monkeypatch):
