@@ -49,10 +49,10 @@ from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
 from handler.planning.arguments import check_session, is_path
 from handler.planning.plan import Plan, Reason
-from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, to_expression
+from handler.spark.catalyst.conditions import Condition, TableNames, all_of, as_conditions, named_frame, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import MAX_BYTES, JoinKeys, as_key_set, collect_keys
-from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session
+from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session, table_names
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
 from handler.spark.reading.slice_source import SliceSource
@@ -79,6 +79,7 @@ def prune_by_join(
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    alias: str | None = None,
 ) -> Plan:
     """Which file slices of a fact table may contain rows with a key of the dimension.
 
@@ -87,6 +88,8 @@ def prune_by_join(
     key           of the dimension, by default its column of the same name, or its only one
     condition     on the fact table, which must hold beside the join
     most_keys     the number of keys up to which they are collected to the driver, sorted and compressed
+    alias         the fact table's name or alias in the query, for ``o.store_id``; by default the one that ``column``
+                  and ``condition`` use
 
     The plan's expression is ``column IN (...)``, or the range of the keys and an unknown part. More than 10,000 keys of
     some types (fractional numbers, binary, long decimals) are compared by their range. Raises TableError when the table
@@ -96,12 +99,12 @@ def prune_by_join(
     _check(spark, path, column, dimension, most_keys)
     check_session(None, as_of, strict, None)
     opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
+    conditions = () if condition is None else as_conditions(condition)
+    names = table_names(spark, opened, (*conditions, column), as_of, alias)
+    column = _own_name(column, names)
     wanted = _key_column(dimension, column, key)
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
-    parts = [
-        condition_or_unknown(spark, schema, part, strict=strict)
-        for part in (() if condition is None else as_conditions(condition))
-    ]
+    parts = [condition_or_unknown(spark, schema, part, names, strict=strict) for part in conditions]
     keys: JoinKeys | None = None
     operand: Operand | None = None
     try:
@@ -129,6 +132,7 @@ def read_by_join(
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    alias: str | None = None,
 ) -> DataFrame:
     """The fact table without the file slices that ``prune_by_join`` skips, to be joined with the dimension.
 
@@ -137,11 +141,22 @@ def read_by_join(
     _check(spark, path, column, dimension, most_keys)
     opened = open_table(path, storage_options=storage_options)
     plan = prune_by_join(
-        spark, opened, column, dimension, key=key, condition=condition, most_keys=most_keys, as_of=as_of, strict=strict
+        spark,
+        opened,
+        column,
+        dimension,
+        key=key,
+        condition=condition,
+        most_keys=most_keys,
+        as_of=as_of,
+        strict=strict,
+        alias=alias,
     )
     source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
     frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
-    for part in () if condition is None else as_conditions(condition):
+    conditions = () if condition is None else as_conditions(condition)
+    frame = named_frame(spark, frame, table_names(spark, opened, (*conditions, column), as_of, alias).qualifier)
+    for part in conditions:
         frame = frame.where(part)
     return frame
 
@@ -159,6 +174,13 @@ def _check(spark: object, path: object, column: object, dimension: object, most_
         raise TypeError(f"most_keys is a number of keys, not {type(most_keys).__name__}")
     if most_keys < 0:
         raise ValueError(f"most_keys is {most_keys}: give a number of keys from 0 on")
+
+
+def _own_name(column: str, names: TableNames) -> str:
+    """A column's name without the table's: ``i`` for ``o.i``."""
+    plain = column.replace("`", "")
+    leading = names.leading.get(plain)
+    return column if leading is None else ".".join(plain.split(".")[leading:])
 
 
 def _key_column(dimension: DataFrame, column: str, key: str | SparkColumn | None) -> SparkColumn:

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from handler.planning.qualified_names import TwoTablesError
-from handler.spark import prune, read
+from handler.spark import prune, prune_by_join, read
 
 PLAIN = "i BETWEEN 400 AND 700 AND p = 'p1'"
 
@@ -50,3 +50,25 @@ def test_two_qualifiers_are_an_error_that_names_both(spark, main_cow):
             call(spark, main_cow, ["o.i = 5", "l.i = 5"])
     plan = prune(spark, main_cow, ["o.i BETWEEN 400 AND 700", "l.i = 5", "o.p = 'p1'"], alias="o")
     assert kept(plan) == kept(prune(spark, main_cow, PLAIN))
+
+
+@pytest.mark.parametrize(
+    ("column", "condition", "alias"),
+    [
+        ("o.i", None, None),
+        ("`o`.`i`", "O.p = 'p1'", None),
+        ("db.orders.i", "orders.p = 'p1'", None),
+        ("o.i", "l.x = 5", "o"),
+    ],
+)
+def test_the_column_of_a_join_may_be_qualified(spark, main_cow, column, condition, alias):
+    keys = spark.createDataFrame([(101,), (102,)], "i int")
+    plan = prune_by_join(spark, main_cow, column, keys, condition=condition, alias=alias)
+    plain = None if condition is None or alias else condition.rpartition(".")[2]
+    assert 0 < len(plan.kept) < len(plan.slices)
+    assert kept(plan) == kept(prune_by_join(spark, main_cow, "i", keys, condition=plain))
+
+
+def test_a_join_of_two_qualifiers_is_an_error(spark, main_cow):
+    with pytest.raises(TwoTablesError, match="two tables, l and o"):
+        prune_by_join(spark, main_cow, "o.i", spark.range(3), condition="l.p = 'p1'")
