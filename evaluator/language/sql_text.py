@@ -9,6 +9,8 @@ The text means what the tree means: literals keep their types, and names and tex
     CAST to a wall clock        CAST(dt AS timestamp_ntz)        CAST(dt AS timestamp)
     bigint, double, float       5L  1.5D  1.5F                   5L  1.5D  CAST(1.5D AS float)
     decimal                     1.5  5BD                         1.5  5BD
+    interval                    INTERVAL '3' DAY                 the same
+    binary                      X'6162'                          unhex('6162')
     text, awkward names         'it\'s'  `my column`             the same
     ==========================  ===============================  ========================================
 
@@ -26,6 +28,7 @@ import numpy as np
 
 from evaluator.language import expression as ex
 from evaluator.language.epoch import EPOCH, MICROSECOND
+from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import Kind, Type
 
 __all__ = ["to_sql"]
@@ -112,6 +115,8 @@ def _literal(value: Any, of: Type, *, hive: bool) -> str:
     if value is None:
         return "NULL" if of.kind in (Kind.VOID, Kind.OTHER) else f"CAST(NULL AS {_type_name(of, hive=hive)})"
     match of.kind:
+        case _ if isinstance(value, TimeSpan):
+            return str(value)
         case Kind.BOOLEAN:
             return "TRUE" if value else "FALSE"
         case kind if kind.is_integer:
@@ -129,7 +134,8 @@ def _literal(value: Any, of: Type, *, hive: bool) -> str:
         case kind if kind.is_timestamp:
             return _timestamp(value, of, hive=hive)
         case Kind.BINARY:
-            return f"X'{bytes(value).hex().upper()}'"
+            digits = bytes(value).hex().upper()
+            return f"unhex('{digits}')" if hive else f"X'{digits}'"
         case _:
             return _quoted(str(value))
 

@@ -8,8 +8,9 @@ from pyspark.sql import SparkSession
 from evaluator.language import expression as ex
 from evaluator.language.sql_text import to_sql
 from evaluator.language.types import DATE, TIMESTAMP, TIMESTAMP_LTZ, Type
+from handler.sql.parsing import parse
 from tests.evaluator.strategies import SCHEMA, filters
-from tests.handler.sql.test_sql_text import LITERALS
+from tests.handler.sql.test_sql_text import INTERVALS, LITERALS
 
 COLUMNS = [field.name for field in SCHEMA if field.name != "st"]
 
@@ -29,6 +30,19 @@ def test_a_literal_has_its_type_in_spark(spark: SparkSession, literal: ex.Litera
     # A TIMESTAMP of SQL text is an instant of the session, which the tree holds as its wall clock.
     expected = TIMESTAMP_LTZ if literal.type == TIMESTAMP else literal.type
     assert (TIMESTAMP_LTZ if name == "timestamp" else Type.parse(name)) == expected
+
+
+def test_an_interval_means_in_spark_what_was_written(spark: SparkSession) -> None:
+    moments = "SELECT DATE '2020-01-31' AS dt2, TIMESTAMP '2020-01-31 12:00:00' AS t2"
+    asked = [text.partition(" < ")[2] for text in INTERVALS]
+    written = [to_sql(ex.children_of(parse(text, "spark"))[1], "spark") for text in INTERVALS]
+
+    def values(texts: list[str]) -> list[tuple[object, str]]:
+        frame = spark.sql(f"SELECT {', '.join(f'{text} AS c{n}' for n, text in enumerate(texts))} FROM ({moments})")
+        return [(value, of) for value, (_, of) in zip(frame.collect()[0], frame.dtypes, strict=True)]
+
+    assert values(written) == values(asked)
+    assert None not in [value for value, _ in values(written)]
 
 
 def test_a_cast_to_a_moment_names_the_moment(spark: SparkSession) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.semantics import Semantics
+from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.sql_text import to_sql
 from evaluator.language.types import (
     BIGINT,
@@ -55,6 +55,38 @@ LITERALS = [
 def test_a_literal_keeps_its_type(literal, text):
     assert to_sql(literal, "spark") == text
     assert parse(f"x = {text}", "spark") == ex.Compare("=", ex.Column(("x",)), literal)
+
+
+#: Conditions with an interval beside a column, which residuals hold.
+INTERVALS = [
+    "dt < dt2 + INTERVAL '3' DAY",
+    "dt < dt2 - INTERVAL '-90' DAY",
+    "dt < dt2 + INTERVAL 2 WEEKS",
+    "dt < dt2 + INTERVAL '1-2' YEAR TO MONTH",
+    "dt < INTERVAL '1' YEAR + dt2",
+    "t < t2 - INTERVAL '3' HOUR",
+    "t < t2 - INTERVAL '1 02:03:04.5' DAY TO SECOND",
+    "t < t2 + INTERVAL '-0.000001' SECOND",
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("text", INTERVALS)
+def test_an_interval_stays_an_interval(text, engine):
+    """As a quoted text it would be a number that is NULL, and the residual would match no row."""
+    tree = parse(text, engine)
+    written = to_sql(tree, engine)
+
+    assert "INTERVAL" in written
+    assert "'INTERVAL" not in written
+    assert parse(written, engine) == tree
+
+
+def test_a_binary_is_written_as_the_engine_reads_it():
+    equal = ex.Compare("=", ex.Column(("b",)), ex.Literal(b"a\x00\xff", BINARY))
+
+    assert to_sql(equal, "spark") == "b = X'6100FF'"
+    assert to_sql(equal, "hive4") == "b = unhex('6100FF')"  # Hive has no literal of this type
 
 
 def test_types_are_named_as_the_engine_names_them():
