@@ -16,7 +16,7 @@ import os
 import re
 from urllib.parse import quote, unquote
 
-from index_store.storage.file_systems import local_path
+from index_store.storage.file_systems import has_query, local_path
 
 __all__ = ["read_location", "wire_location"]
 
@@ -43,11 +43,16 @@ def read_location(text: str) -> tuple[str, str, str]:
 
 
 def wire_location(location: str | os.PathLike[str]) -> str:
-    """A location as people write it, a path or a URI whose path stands as it is, in the form of the wire."""
+    """A location as people write it, a path or a URI whose path stands as it is, in the form of the wire.
+
+    Options after the ``?`` of an object store are left out: the sidecar has its own.
+    """
     text = os.fspath(location)
     local = local_path(text)
     if local is not None:
         return local
+    if has_query(text):
+        text = text.rpartition("?")[0]
     scheme, separator, rest = text.partition("://")
     authority, slash, path = rest.partition("/")
     return f"{scheme}{separator}{authority}{slash}{quote(path, safe=_PLAIN)}"

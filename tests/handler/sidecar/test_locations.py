@@ -53,6 +53,20 @@ def test_no_two_folders_have_one_form_on_the_wire(name):
 
 
 @pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("/w/a b%20c", "/w/a b%20c"),
+        ("file:///w/a b", "/w/a b"),
+        ("s3a://lake/w/a b%20c?d", "s3a://lake/w/a%20b%2520c%3Fd"),
+        ("s3://lake/w/t?region=x", "s3://lake/w/t"),
+        ("hdfs://nn:8020/w/a=b", "hdfs://nn:8020/w/a=b"),
+    ],
+)
+def test_what_people_write_is_sent_in_the_form_of_the_wire(written, sent):
+    assert wire_location(written) == sent
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("file:/w/a#b", "a fragment"),

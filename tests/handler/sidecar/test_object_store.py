@@ -54,6 +54,18 @@ def test_every_spelling_of_a_table_is_answered_as_the_local_table_is(served, mai
     assert len(served.sidecar.service.tables) == 1
 
 
+def test_a_table_at_an_awkward_key_is_answered_by_its_encoded_uri(served, store, main_cow):
+    store.put(main_cow, "warehouse/db/a b%20c#d?e+f")
+    names = files(main_cow)
+    want = {item.base_file for item in prune(main_cow, I_IS_100, "hive4", time_zone="UTC").skipped}
+    with served.client() as client:
+        reply = client.prune(request("s3a://lake/warehouse/db/a%20b%2520c%23d%3Fe+f", I_IS_100, names))
+        assert (reply.covered, skipped_names(names, reply)) == (len(names), want)
+        absent = client.prune(request("s3a://lake/warehouse/db/a%20b%20c%23d%3Fe+f", I_IS_100, names))
+        assert (absent.skipped, absent.covered) == (0, 0)
+        assert "cannot be opened" in absent.reasons[0]
+
+
 def test_a_merge_on_read_table_in_a_bucket_gets_bits_for_whole_slices(served, unpack):
     local = unpack("1.1.1_main_mor")
     names = files(local)
