@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import sarg
 from evaluator.language.expression import HudiExpression
 from evaluator.language.schema import Schema
+from handler.planning.hive_filter import columns_of_hive
 from handler.planning.qualified_names import leading_parts, qualifier_of
 from handler.sql.parsing import Engine, parse_condition
 
@@ -68,13 +69,15 @@ def is_of_hive(filter_: Filter) -> bool:
 class ReadFilter:
     """A filter as an expression, and the columns that its SQL text names, also in parts that are not decided.
 
-    ``text`` and ``engine`` are those of SQL text; other filters have no text.
+    ``text`` and ``engine`` are those of SQL text; other filters have no text. ``of_hive``: the partition and virtual
+    columns of a filter from Hive, in lower case; their values are those of the metastore.
     """
 
     expression: HudiExpression
     columns: tuple[str, ...] = ()
     text: str | None = None
     engine: Engine | None = None
+    of_hive: frozenset[str] = frozenset()
 
 
 def named_by_table(read: ReadFilter, schema: Schema, alias: str | None, *, case_sensitive: bool) -> ReadFilter:
@@ -102,9 +105,9 @@ def read_named_filter(given: Filter, engine: Engine) -> ReadFilter:
         case HudiExpression():
             return ReadFilter(given)
         case bytes():
-            return ReadFilter(_decode(given))
+            return _decode(given)
         case str() if is_hive_filter(given):
-            return ReadFilter(sarg.decode("".join(given.split())))
+            return _decoded("".join(given.split()))
         case _:
             return read_condition(given, engine)
 
@@ -115,10 +118,16 @@ def read_condition(text: str, engine: Engine, leading: Mapping[str, int] | None 
     return ReadFilter(parsed.expression, parsed.columns, text, engine)
 
 
-def _decode(given: bytes) -> HudiExpression:
+def _decode(given: bytes) -> ReadFilter:
     try:
-        return sarg.decode(given)
+        return _decoded(given)
     except sarg.DecodeError as error:
         if given and given.isascii() and not given.startswith(b"\x01") and given.decode("ascii").isprintable():
             raise sarg.DecodeError(error.offset, f"{error.why}; SQL text is given as str, not as bytes") from None
         raise
+
+
+def _decoded(given: bytes | str) -> ReadFilter:
+    decoded = sarg.decode_detailed(given)
+    of_hive = frozenset() if decoded.exprnode is None else columns_of_hive(decoded.exprnode)
+    return ReadFilter(decoded.expression, of_hive=of_hive)

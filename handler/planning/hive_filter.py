@@ -12,7 +12,7 @@ Facts: docs/facts/hive-storage-handlers.md#when-a-filter-is-delivered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import sarg
 from evaluator.functions import arithmetic, text
@@ -35,7 +35,7 @@ from evaluator.language.function_names import spellings
 from evaluator.language.schema import Schema
 from sarg.hive_tree.exprnode import ColumnNode, ExprNode
 
-__all__ = ["OF_HIVE", "ZONELESS", "read_hive_filter"]
+__all__ = ["OF_HIVE", "ZONELESS", "columns_of_hive", "read_hive_filter", "without_columns_of_hive"]
 
 OF_HIVE = "a partition or virtual column, whose value Hive has and not the file"
 ZONELESS = "the session's time zone was not sent, and a timestamp takes part"
@@ -53,18 +53,20 @@ def read_hive_filter(
     decoded = sarg.decode_detailed(filter_, limits or sarg.Limits())
     if decoded.exprnode is None:
         raise sarg.DecodeError(0, "a SearchArgument does not say which columns are Hive's own")
-    hive_columns = _columns_of_hive(decoded.exprnode)
-    expression = decoded.expression
-    if hive_columns:
-        expression = _undecided(
-            expression, OF_HIVE, lambda node: isinstance(node, Column) and node.path[0].lower() in hive_columns
-        )
+    expression = without_columns_of_hive(decoded.expression, columns_of_hive(decoded.exprnode))
     if not zone_known:
         expression = _undecided(expression, ZONELESS, lambda node: not _is_zoneless(node, schema))
     return expression
 
 
-def _columns_of_hive(root: ExprNode) -> set[str]:
+def without_columns_of_hive(expression: HudiExpression, names: Set[str]) -> HudiExpression:
+    """The filter, with every condition unknown on columns of these names, in lower case."""
+    if not names:
+        return expression
+    return _undecided(expression, OF_HIVE, lambda node: isinstance(node, Column) and node.path[0].lower() in names)
+
+
+def columns_of_hive(root: ExprNode) -> frozenset[str]:
     """The names, in lower case, of the columns that Hive marks as partition or virtual ones."""
     names, stack = set(), [root]
     while stack:
@@ -72,7 +74,7 @@ def _columns_of_hive(root: ExprNode) -> set[str]:
         if isinstance(node, ColumnNode) and node.is_partition_or_virtual:
             names.add(node.name.lower())
         stack.extend(node.children_of())
-    return names
+    return frozenset(names)
 
 
 def _undecided(expression: HudiExpression, why: str, matches: Callable[[Node], bool]) -> HudiExpression:

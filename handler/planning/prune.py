@@ -44,6 +44,7 @@ from handler.planning.filters import (
     named_by_table,
     read_named_filter,
 )
+from handler.planning.metastore_values import without_metastore_values
 from handler.planning.pipeline import (
     BoundFilter,
     bind_filter,
@@ -206,6 +207,8 @@ def _plan(
         unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
         if unknown:
             raise unknown[0]
+        if read.of_hive:
+            read = without_metastore_values(read, opened.table, at.slices)
         filter_ = bind_filter(read.expression, schema, semantics, opened.table, at.slices)
         if filter_.doubt:
             fail("store", "record keys are not looked up", StatsError(opened.path, "", filter_.doubt))

@@ -44,8 +44,13 @@ if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["PartitionValues", "columns_read_from_paths", "make"]
+__all__ = ["PartitionValues", "columns_as_in_metastore", "columns_read_from_paths", "make"]
 
+#: The class that makes the metastore's values of a path, and those that copy its parts; "" is Hudi's default.
+_EXTRACTOR = "hoodie.table.partition_extractor_class"
+_COPYING = frozenset(
+    {"", "MultiPartKeysValueExtractor", "SinglePartPartitionValueExtractor", "HiveStylePartitionValueExtractor"}
+)
 #: (understood, value or None for NULL) of a path and a column.
 _Value = Callable[[str, str, Type], tuple[bool, Any]]
 
@@ -150,6 +155,15 @@ class PartitionValues:
                 names[column.name] = (READ_FROM_PATH if is_known else READERS_DIFFER) + column.name
         return names
 
+    def as_in_metastore(self, columns: Sequence[Field]) -> frozenset[str]:
+        """The partition columns of which every path is the value that the files hold, whoever reads it."""
+        rules, paths = self._rules, self._slices.partitions
+        return frozenset(
+            column.name
+            for column in columns
+            if all("%" not in path and rules.agree(path, column.name, column.type) for path in paths)
+        )
+
     @cached_property
     def _partitions(self) -> tuple[list[str], npt.NDArray[np.intp]]:
         """The distinct partition paths, and the number of each slice's path."""
@@ -161,8 +175,23 @@ class PartitionValues:
 def columns_read_from_paths(table: Table, slices: FileSlices) -> dict[str, str]:
     """``PartitionValues.read_from_paths`` of all partition columns of a table."""
     kind = make(table, slices)
+    return {} if kind is None else kind.read_from_paths(_partition_columns(table))
+
+
+def columns_as_in_metastore(table: Table, slices: FileSlices) -> frozenset[str]:
+    """The partition columns whose values in Hive's metastore are those of the files.
+
+    Hudi's sync takes the values from the paths, by an extractor that the table may name. One that makes dates of
+    ``2022/12/31``, or that a user wrote, makes other values of a path.
+    """
+    kind = make(table, slices)
+    extractor = table.properties.get(_EXTRACTOR, "").rpartition(".")[2]
+    return frozenset() if kind is None or extractor not in _COPYING else kind.as_in_metastore(_partition_columns(table))
+
+
+def _partition_columns(table: Table) -> list[Field]:
     fields = (table.schema.resolve(name, case_sensitive=True) for name in table.partition_fields)
-    return {} if kind is None else kind.read_from_paths([field for field in fields if field is not None])
+    return [field for field in fields if field is not None]
 
 
 def _bare(name: str) -> str:
