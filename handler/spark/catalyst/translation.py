@@ -81,7 +81,7 @@ def condition_of(
     ...          {"class": "Literal", "num-children": 0, "value": "5", "dataType": "integer"},
     ...          {"class": "Rand", "num-children": 0}]
     >>> print(condition_of(nodes))
-    (i < 5 AND ?(Rand is known only when the query runs))
+    (i < 5 AND ?(function rand is known only when the query runs))
     """
     return _condition(_Translator(zone).translate(read_tree(items, exact)))
 
