@@ -1,7 +1,8 @@
 """Filters with many terms on real Hive: the rows are those without skipping, and the whole filter skips files.
 
 Parquet's reader visits a filter recursively: before the jar kept such filters from it, 1,000 members ended the query in
-a StackOverflowError. Hive itself does not compile an OR of tens of thousands of conditions.
+a StackOverflowError. Hive 3.1.3 itself takes minutes to compile a list of 20,000: it looks each member up in a list
+of all (``DefaultGraphWalker``), with Sargo or without.
 
 Facts: docs/facts/hive-reading.md#hudis-input-formats
 """
@@ -55,7 +56,7 @@ FORMS: dict[str, tuple[Callable[[int], str], tuple[int, ...]]] = {
     "nested": (nested, (300, 1_000, 5_000)),
 }
 CASES = [(form, n) for form, (_, sizes) in FORMS.items() for n in sizes]
-QUICK = (("in", 1_000), ("in", 20_000), ("or", 1_000))
+QUICK = (("in", 1_000), ("in", 5_000), ("or", 1_000))
 LANES = {
     "401-tez": ("hive401", {"hive.execution.engine": "tez"}),
     "401-tez-rows": ("hive401", {"hive.execution.engine": "tez", "hive.vectorized.execution.enabled": "false"}),
@@ -85,6 +86,7 @@ def tables_of(server: str) -> tuple[str, ...]:
         )
         for lane in LANES
         for form, n in CASES
+        if n < 20_000 or not lane.startswith("313")
     ],
 )
 def test_a_long_filter_returns_its_rows_and_skips_the_files_of_the_whole_filter(
