@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.sampling import share
@@ -83,3 +85,12 @@ def test_the_report_has_a_row_for_each_scan_and_totals(tpch_tables: Tables) -> N
     assert lines[1].split() == ["nation", "COW", "Q7", "5", "1", "1", "1", "1"]
     assert lines[5].split() == ["all", "4", "scans", "20", "4", "4", "4", "4"]
     assert lines[-1].split()[:4] == ["all", "8", "conditions", "40"]
+
+
+@pytest.mark.parametrize("result", ["sf0.1.txt", "joins_sf0.1.txt"])
+def test_the_page_shows_the_recorded_result(result: str) -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs/internals/tpch.md").read_text(encoding="utf-8")
+    recorded = (root / "tests/tpch/results" / result).read_text(encoding="utf-8")
+    table = recorded.split("\n\n")[1] if result.startswith("sf") else recorded
+    assert table.strip() in page
