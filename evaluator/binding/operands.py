@@ -15,7 +15,7 @@ from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
-from evaluator.functions.constants import constant_result, with_dates
+from evaluator.functions.constants import constant_result, with_dates, with_times
 from evaluator.functions.conversions import cast
 from evaluator.language import expression as ex
 from evaluator.language.clock import MOMENT_FUNCTIONS
@@ -62,7 +62,8 @@ class BoundColumn:
 class BoundConstant:
     """A constant: one value, NULL, or an interval of the values that an engine may read it as.
 
-    of_clock   it depends on the moment of the query, so ``value`` may be left out: the interval has all that it may be
+    of_clock   it depends on the moment of the query, or on the last digit of a double, so ``value`` may be left out:
+               the interval has all that it may be
     form       the pattern in which a text of the clock is written; "" for another constant
     """
 
@@ -74,7 +75,7 @@ class BoundConstant:
 
     @property
     def is_range(self) -> bool:
-        """Whether it depends on the clock and more than one value is possible."""
+        """Whether more than one value is possible, by the clock or by the last digit."""
         return self.of_clock and (self.interval.null or not self.interval.is_point)
 
 
@@ -211,7 +212,7 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
         return _bind_range(node, constants, semantics)
     given = [Argument(one.type, one.interval) for one in constants]
     of_clock = any(one.of_clock for one in constants)
-    read = with_dates(name, given)
+    read = with_times(name, with_dates(name, given), semantics)
     arguments = [
         old if argument is before else BoundConstant(argument.interval.lo, argument.interval, argument.type, of_clock)
         for old, before, argument in zip(arguments, given, read, strict=True)
@@ -407,6 +408,8 @@ def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, 
         return function
     if any(isinstance(a, BoundConstant) and a.of_clock for a in arguments):
         return _of_clock(interval, result_type)
+    if interval.is_bounded and not interval.is_point and not interval.null and result_type.kind is Kind.DOUBLE:
+        return BoundConstant(None, interval, result_type, True)  # exp(1), up to its last digit
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("its value depends on the version, the settings or the last digit")
     return BoundConstant(interval.lo, interval, result_type)

@@ -28,9 +28,9 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from evaluator.functions.base import Argument
+from evaluator.functions.base import INTEGERS, Argument, widest_integer
 from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS, day_of_text
-from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY
+from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import point
 from evaluator.language.literal import exact_number, wall_clock_of_text
@@ -39,7 +39,7 @@ from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
 from evaluator.language.zones import instant_of, wall_clock_of
 
-__all__ = ["constant_result", "months_later", "with_dates"]
+__all__ = ["constant_result", "months_later", "with_dates", "with_times"]
 
 _Result = tuple[Any, Type]
 _Function = Callable[[Sequence[Any], Sequence[Type], Type | None, Semantics], _Result | None]
@@ -83,6 +83,21 @@ def constant_result(
     if function is None:
         return _of_texts(name, values, types, semantics)
     return function(values, types, result, semantics)
+
+
+def with_times(name: str, arguments: Sequence[Argument], semantics: Semantics) -> list[Argument]:
+    """The arguments, with each constant text of a date and a time as the wall clock as which Spark reads it."""
+    place = {"hour": 0, "minute": 0, "second": 0, "date_trunc": 1}.get(name, -1)
+    if not semantics.functions_of_spark or place < 0:
+        return list(arguments)
+    return [_as_time(argument, semantics) if at == place else argument for at, argument in enumerate(arguments)]
+
+
+def _as_time(argument: Argument, semantics: Semantics) -> Argument:
+    if argument.type.kind is not Kind.STRING or not argument.interval.is_point or argument.interval.null:
+        return argument
+    folded = _timestamp_of_text([argument.interval.lo], [argument.type], None, semantics)
+    return argument if folded is None else Argument(TIMESTAMP, point(folded[0]))
 
 
 def _as_date(argument: Argument) -> Argument:
@@ -266,6 +281,23 @@ def _date_of_text(values: Sequence[Any], types: Sequence[Type], _: Type | None, 
 
 
 def _cast(values: Sequence[Any], types: Sequence[Type], result: Type | None, semantics: Semantics) -> _Result | None:
+    """Spark's casts of which the range function leaves the last digit open."""
+    if not semantics.functions_of_spark or result is None:
+        return None
+    [value], [source] = values, types
+    if result == STRING and source.kind is Kind.TIMESTAMP and isinstance(value, int):
+        if _clock(value, value, semantics, in_days=True) is None:
+            return None  # it may be shown as another one
+        text = (EPOCH + value * MICROSECOND).strftime("%Y-%m-%d %H:%M:%S.%f").rstrip("0").rstrip(".")
+        return text, STRING
+    if source.kind is Kind.DECIMAL and (result == STRING or result.kind is Kind.DECIMAL):
+        if source.scale > 6 or (result.kind is not Kind.STRING and result.scale > 6):
+            return None
+        exact = _WIDE.divide(Decimal(Fraction(value).numerator), Decimal(Fraction(value).denominator))
+        if result == STRING:
+            return f"{exact.quantize(Decimal(1).scaleb(-source.scale), ROUND_HALF_UP, _WIDE):f}", STRING
+        rounded = exact.quantize(Decimal(1).scaleb(-result.scale), ROUND_HALF_UP, _WIDE)
+        return (exact_number(rounded), result) if abs(rounded) < 10 ** (result.precision - result.scale) else None
     return (_date_of_text if result == DATE else _timestamp_of_text)(values, types, result, semantics)
 
 
@@ -360,7 +392,21 @@ def _of_texts(name: str, values: Sequence[Any], types: Sequence[Type], semantics
     return None if result is None else (result, STRING)
 
 
+def _of_bits(operate: Callable[[int, int], int]) -> _Function:
+    """& | ^ of two integers, in the wider type of both."""
+
+    def compute(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> _Result | None:
+        if not all(t.kind in INTEGERS for t in types):
+            return None
+        return operate(*values), widest_integer(t.kind for t in types)
+
+    return compute
+
+
 _FUNCTIONS: dict[tuple[str, int], _Function] = {
+    ("&", 2): _of_bits(int.__and__),
+    ("|", 2): _of_bits(int.__or__),
+    ("^", 2): _of_bits(int.__xor__),
     ("+", 2): _date_and_number(1),
     ("-", 2): _date_and_number(-1),
     ("add_months", 2): _add_months,

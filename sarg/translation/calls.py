@@ -7,7 +7,8 @@
     number <-> timestamp        not decided: the value depends on the session's zone and settings
     coalesce, nvl               Call("coalesce", ...)
     another function of Hive's  Call by its SQL name (``sarg.translation.function_names``)
-    current_date(), rand()      not decided: the value is known at run time only
+    current_date()              Call: decided where the caller says when the query runs (Hive sends it folded)
+    rand()                      not decided: the value is known at run time only
     ==========================  =============================================================================
 
 "Not decided" is an UnsupportedError, which ``translate`` turns into Opaque or Unknown at the node (C1).
@@ -37,7 +38,9 @@ def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> 
             return _cast(only(name, arguments), to)
         case "GenericUDFCoalesce" | "GenericUDFNvl":
             return Call("coalesce", tuple(arguments), to)
-        case _ if name in RUN_TIME_FUNCTIONS or (name == "GenericUDFUnixTimeStamp" and not arguments):
+        case "GenericUDFCurrentDate" | "GenericUDFCurrentTimestamp" | "GenericUDFUnixTimeStamp" if not arguments:
+            return Call(sql_name(java) or name, ())
+        case _ if name in RUN_TIME_FUNCTIONS:
             raise UnsupportedError(f"function {sql_name(java)} is known at run time only")
         case _:
             return Call(sql_name(java) or name, tuple(arguments), to)

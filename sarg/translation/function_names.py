@@ -53,8 +53,6 @@ RUN_TIME_FUNCTIONS = frozenset(
     [
         "UDFRand",
         "UDFUUID",
-        "GenericUDFCurrentTimestamp",
-        "GenericUDFCurrentDate",
         "GenericUDFCurrentUser",
         "GenericUDFLoggedInUser",
         "GenericUDFCurrentDatabase",

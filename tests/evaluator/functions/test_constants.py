@@ -55,6 +55,8 @@ def is_same(constant: BoundConstant, value: str | None, type_name: str) -> bool:
     """Whether a constant is what Spark writes as this text, of this type."""
     if not constant.interval.value or value is None:
         return value is None and not constant.interval.value
+    if constant.is_range:
+        return type_name == "double" and constant.interval.lo <= float(value) <= constant.interval.hi
     own: Any = constant.interval.lo
     match constant.type.kind:
         case Kind.DATE:
@@ -250,7 +252,10 @@ def test_a_computed_constant_is_what_the_reference_computes(engine: str, operand
     constant = constant_of(operand, semantics)
     if constant is None:
         return
-    equal = ex.Compare("<=>", operand, ex.Literal(constant.interval.lo, constant.type))
+    equal: ex.HudiExpression = ex.Compare("<=>", operand, ex.Literal(constant.interval.lo, constant.type))
+    if constant.is_range:
+        ends = ((">=", constant.interval.lo), ("<=", constant.interval.hi))
+        equal = ex.And(tuple(ex.Compare(op, operand, ex.Literal(end, constant.type)) for op, end in ends))
     try:
         is_equal = value_of(equal, {}, NOTHING, semantics)
     except UnsupportedError:  # it has no row form

@@ -8,9 +8,11 @@ import pytest
 
 import sarg
 from evaluator.language.expression import to_dict
+from sarg.hive_tree.exprnode import FunctionNode
 from sarg.kryo.layout import Shape, load_layouts
 from sarg.kryo.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES
 from sarg.kryo.scalars import SCALARS
+from sarg.translation.calls import call
 from tests.sarg.corpus import DATA
 
 VERSIONS = ("3.1.3", "4.0.1", "4.1.0")
@@ -70,3 +72,16 @@ def test_the_tables_hold_only_what_the_reader_knows(profile):
         for slot in layout.slots:
             assert slot.primitive is None or slot.primitive in primitives, (java, slot.name)
             assert slot.known is None or layouts.of(slot.known) or is_no_function(java), (java, slot.name)
+
+
+@pytest.mark.parametrize(
+    ("java", "type_name", "text"),
+    [
+        ("GenericUDFCurrentDate", "date", "current_date()"),
+        ("GenericUDFCurrentTimestamp", "timestamp", "current_timestamp()"),
+        ("GenericUDFUnixTimeStamp", "bigint", "unix_timestamp()"),
+    ],
+)
+def test_a_clock_that_hive_has_not_fixed_stays_a_function(java, type_name, text):
+    node = FunctionNode(f"org.apache.hadoop.hive.ql.udf.generic.{java}", type_name, ())
+    assert str(call(java, node.java, node, [])) == text
