@@ -27,6 +27,7 @@ from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create as create_sketches
 from index_store.own.secondary.operations import create as create_secondary
 from index_store.own.store.locations import folder_of
+from index_store.snapshots import SnapshotCache
 from tests.handler.key_generator_tables import READ, folder_of_release, rows_read
 from tests.index_store.own.secondary.answers import by, local
 from tests.sampling import share
@@ -182,6 +183,16 @@ def test_own_indexes_keep_every_row_that_hudis_reader_returns(tmp_path, name):
     create_sketches(folder_of(table, "all"), table, Definition("all", entries), build_locally)
     create_secondary(folder_of(table, "it"), table, by(*STORIES[name].names), local)
     check(path, open_table(path, cache=None), name, types, rows, "spark")
+
+
+@pytest.mark.parametrize("name", ["slash_text", "text_hive", "custom_two"])
+def test_snapshots_keep_every_row_that_hudis_reader_returns(tmp_path, name):
+    types, rows = rows_read("1.2.0", "1.2.0", name)
+    path, cache = folder_of_release("1.2.0") / name, SnapshotCache(tmp_path / "cache", min_slices=0)
+    first = check(path, open_table(path, cache=cache), name, types, rows, "spark")
+    assert list((tmp_path / "cache").rglob("*.arrow"))
+    assert check(path, open_table(path, cache=cache), name, types, rows, "spark") == first
+    assert check(path, open_table(path, cache=None), name, types, rows, "spark") == first
 
 
 def test_the_values_of_files_would_lose_rows(monkeypatch):

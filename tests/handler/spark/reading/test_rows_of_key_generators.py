@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
+from handler.spark import read
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.slice_rows import slice_batches
 from handler.spark.reading.slice_source import SliceSource
@@ -60,3 +61,23 @@ def test_partition_columns_have_the_values_that_hudi_returns(written, name):
     types, rows = rows_read(written, "1.2.0", name)
     expected = {key: {column: normal(text, types[column]) for column, text in row.items()} for key, row in rows.items()}
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "partitions"),
+    [
+        ("slash_text", "s = '2022/12/31'", ["2022/12/31"]),
+        ("slash_text", "s = '2022-12-31'", []),
+        ("text_hive", "s = '50 x' OR s IS NULL", ["s=50%20x", "s=__HIVE_DEFAULT_PARTITION__"]),
+    ],
+)
+def test_spark_reads_what_the_path_says(spark, name, condition, partitions):
+    path = str(folder_of_release("1.2.0") / name)
+    _, rows = rows_read("1.2.0", "1.2.0", name)
+    found = {row["id"]: row["s"] for row in read(spark, path, condition).collect()}
+    assert found == {
+        key: row["s"]
+        for key, row in rows.items()
+        if (row["s"] or "__HIVE_DEFAULT_PARTITION__")
+        in {one.removeprefix("s=").replace("%20", " ") for one in partitions}
+    }
