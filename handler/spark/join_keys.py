@@ -52,6 +52,8 @@ MAX_BYTES = 256 << 20
 _BITS_PER_KEY, _HASHES = 10, 7
 _MAX_BITS = 1 << 30
 _LOW = (1 << 64) - 1
+#: The largest LIMIT in Spark is an int.
+_MAX_LIMIT = (1 << 31) - 2
 _EPOCH = datetime.datetime(1970, 1, 1)
 _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"}
 
@@ -140,7 +142,7 @@ def _value(value: Any, key_type: Type) -> Any:
 
 def _collected(keys: DataFrame, name: str, max_keys: int) -> pa.Array | None:
     """All keys in ascending order; None when they are more than ``max_keys`` or have too many bytes."""
-    few = keys.limit(max_keys + 1).sortWithinPartitions(name)  # a limit leaves one partition
+    few = keys.limit(min(max_keys, _MAX_LIMIT) + 1).sortWithinPartitions(name)  # a limit leaves one partition
     arrays, count = [], 0
     for row in few.mapInArrow(partial(_packed, MAX_BYTES), "keys binary").toLocalIterator():
         if row["keys"] is None:
