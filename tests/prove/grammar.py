@@ -15,6 +15,7 @@ from typing import Any
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import (
     BIGINT,
     BOOLEAN,
@@ -119,6 +120,8 @@ class Grammar:
     def leaf(self) -> ex.HudiExpression:
         """One leaf of any form, some of them under the NOT that belongs to the form."""
         rng = self._rng
+        if rng.random() < 0.03:
+            return self._clock_leaf()
         name = rng.choice(list(TYPES))
         sql_type = TYPES[name]
         match rng.randrange(32):
@@ -218,6 +221,47 @@ class Grammar:
                 return ex.Like(operand, self._pattern())
             case _:
                 return ex.Compare(rng.choice(OPERATORS), operand, self._literal(sql_type))
+
+    def _clock_leaf(self) -> ex.HudiExpression:
+        """A column, or what is computed from it, against the clock of the query."""
+        rng = self._rng
+        name = rng.choice([*_CLASSES["moment"], *_CLASSES["text"], "l"])
+        kind = TYPES[name].kind
+        date = self._moved(ex.Call("current_date", ()))
+        if kind is Kind.DATE:
+            moment = date
+        elif kind.is_timestamp:
+            moment = rng.choice((date, self._moved(ex.Call("current_timestamp", ()))))
+        elif kind.is_text:
+            moment = ex.Call("date_format", (date, ex.Literal(rng.choice(("yyyy-MM-dd", "yyyyMM", "MM/dd")), STRING)))
+        else:
+            moment = ex.Call("unix_timestamp", ())
+        column = self._column(name)
+        match rng.randrange(6):
+            case 0 if kind is Kind.DATE or kind.is_timestamp:
+                days = ex.Call("datediff", (date, column))
+                return ex.Compare(rng.choice(OPERATORS), days, ex.Literal(rng.randint(-9, 40), INT))
+            case 1:
+                return ex.In(column, (moment, self._literal(TYPES[name])))
+            case 2:
+                return ex.Not(ex.Compare(rng.choice(OPERATORS), column, moment))
+            case _:
+                return ex.Compare(rng.choice(OPERATORS), column, moment)
+
+    def _moved(self, moment: ex.Operand) -> ex.Operand:
+        rng = self._rng
+        number = rng.choice((0, 1, 7, 30, 400))
+        match rng.randrange(5):
+            case 0:
+                unit = rng.choice(("months", "days", "micros"))
+                span = TimeSpan(unit, number * (3_600_000_000 if unit == "micros" else 1))
+                return ex.Call(rng.choice("+-"), (moment, ex.Literal(span, TIME_SPAN)))
+            case 1:
+                return ex.Call(rng.choice(("date_add", "date_sub")), (moment, ex.Literal(number, INT)))
+            case 2:
+                return ex.Call("add_months", (moment, ex.Literal(-number // 7, INT)))
+            case _:
+                return moment
 
     # -- operands
 

@@ -6,6 +6,7 @@ A part that a filter leaves open gets several values in turn, and each result mu
     Opaque               a value, another, NULL
     IF and CASE          each branch
     Hive, UTC instants   wall clocks of the session's zone, and of UTC
+    the clock            the plan's moment, and later ones
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.clock import Clock, reads_clock
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.outcome import Outcomes
 from evaluator.language.schema import Schema
@@ -83,8 +85,15 @@ def _decided(expression: ex.HudiExpression, turn: int, rng: random.Random) -> ex
     return ex.fold(expression, decide)  # type: ignore[return-value]
 
 
-def readings(semantics: Semantics) -> tuple[Semantics, ...]:
+#: Seconds after a plan's moment at which a query runs.
+_LATER = (0, 4_000, 90_000, 3_000_000, 300_000_000)
+
+
+def readings(semantics: Semantics, *, reads_clock: bool = False) -> tuple[Semantics, ...]:
     """The sessions in which the engine may evaluate the filter."""
+    clock = semantics.clock
+    if reads_clock and clock is not None:  # the clock shows the session's zone, whatever an instant is read in
+        return tuple(semantics.at(Clock.fixed(clock.first + later * 1_000_000)) for later in _LATER)
     if semantics.utc_timestamps and not semantics.is_utc:
         return semantics, replace(semantics, time_zone="UTC")
     return (semantics,)
@@ -106,7 +115,8 @@ def rows_outcomes(
 ) -> Outcomes:
     """``(rows,) uint8``: all values that the filter may have on each row."""
     outcomes = np.zeros(len(rows), np.uint8)
-    for session in readings(semantics):
+    of_clock = any(reads_clock(expression) for expression in expressions)
+    for session in readings(semantics, reads_clock=of_clock):
         for expression in expressions:
             outcomes |= np.array([row_outcome(expression, row, schema, session) for row in rows], np.uint8)
     return outcomes

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluator.binding.bind import bind
 from evaluator.language import outcome
+from evaluator.language.clock import Clock
 from evaluator.language.semantics import ENGINES, Semantics
 from tests.prove.coverage import Coverage
 from tests.prove.grammar import Grammar
@@ -23,7 +24,9 @@ __all__ = ["CASES_PER_ROUND", "SEMANTICS", "Result", "run"]
 FILTERS = 150
 CASES_PER_ROUND = FILTERS * SLICES
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu")
-SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ENGINES for zone in ZONES}
+#: The filters are planned for queries that run from here on.
+PLANNED = Clock.from_now_on(zone_known=True, now=1_578_052_800)  # 2020-01-03 12:00 UTC
+SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone).at(PLANNED) for engine in ENGINES for zone in ZONES}
 
 
 @dataclass(kw_only=True)
