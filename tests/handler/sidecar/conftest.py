@@ -13,10 +13,13 @@ from thriftpy2.thrift import TClient
 from thriftpy2.transport import TSocket
 from thriftpy2.transport.framed import TCyFramedTransport
 
+from handler import open_table
 from handler.sidecar.idl import interface
 from handler.sidecar.run import running
 from handler.sidecar.settings import Settings
 from tests.handler.conftest import hive_filters
+
+SECRET = "open sesame"
 
 
 class Running:
@@ -158,3 +161,15 @@ def skipped_names(names, reply):
 def filters():
     """Filters that real Hive wrote, by their SQL."""
     return {one["sql"]: one for one in hive_filters()}
+
+
+@pytest.fixture(scope="module")
+def names(main_cow):
+    """The base files of the demo's table."""
+    return [item.base_file for item in open_table(main_cow).at().slices]
+
+
+@pytest.fixture
+def guarded(sidecar, main_cow):
+    """``guarded(**settings)``: a sidecar with a secret."""
+    return lambda **given: sidecar(roots=[str(main_cow)], secret=SECRET, **given)

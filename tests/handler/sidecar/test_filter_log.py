@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from handler import open_table, prune
+from handler import prune
 from handler.sidecar import service
 from handler.sidecar.filter_log import _Files as FilterLogFiles
 from handler.sidecar.settings import Settings, SettingsError
@@ -16,11 +16,6 @@ from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import Running, request, skipped_names
 
 FILTERS = [one for one in hive_filters() if one["hive"] == "4.0.1"]
-
-
-@pytest.fixture(scope="module")
-def names(main_cow):
-    return [item.base_file for item in open_table(main_cow).at().slices]
 
 
 def lines(path):

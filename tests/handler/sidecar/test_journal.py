@@ -9,7 +9,6 @@ import unicodedata
 import pytest
 from click.testing import CliRunner
 
-from handler import open_table
 from handler.cli.main import main
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused
@@ -25,11 +24,6 @@ HOSTILE = (
     "\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\ufff9\U000e0041"
 )
 FORGED = '\n{"event": "stopped"}\u2028{"event": "stopped"}\x85x'
-
-
-@pytest.fixture(scope="module")
-def names(main_cow):
-    return [item.base_file for item in open_table(main_cow).at().slices]
 
 
 def is_clean(text):

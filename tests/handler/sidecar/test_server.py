@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler import open_table
 from handler.sidecar.view import View
 from handler.sidecar.wire import FrameError, check, read_call
 from tests.bench.sidecar import frame
@@ -54,11 +53,6 @@ HOSTILE = {
     "bytes behind the end": prune_call() + b"\0",
     "text that is not UTF-8": prune_call(field(STRING, 2, struct.pack("!i", 2) + b"\xff\xfe")),
 }
-
-
-@pytest.fixture(scope="module")
-def names(main_cow):
-    return [item.base_file for item in open_table(main_cow).at().slices]
 
 
 def connect(port, timeout=20):

@@ -23,11 +23,6 @@ I_IS_100 = FILTERS["4.0.1", "i = 100"]
 ENGINES = {"3.1.3": "hive3", "4.0.1": "hive4"}
 
 
-@pytest.fixture(scope="module")
-def names(main_cow):
-    return [item.base_file for item in open_table(main_cow).at().slices]
-
-
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
 def test_the_bits_are_what_the_planner_skips_for_every_filter_of_real_hive(sidecar, main_cow, names, compressed):
     opened = open_table(main_cow)
