@@ -11,9 +11,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -43,26 +44,20 @@ def _local(table: Any, definition: Any) -> LocalReader:
     return LocalReader(table.storage, key_columns(definition), threads=2)
 
 
-def _of_sketches(name: str, **options: Any) -> Operation:
+def _operation(module: Any, uses: Sequence[tuple[str, str]], build: Any, name: str, **options: Any) -> Operation:
+    """Create or refresh an index of these uses by the operations of a module."""
+
     def run(folder: Folder, path: Path) -> object:
         table = open_table(path)
         if name == "create":
-            return of_sketches.create(folder, table, definition_of(table, _SKETCHES, "it"), build_locally)
-        return of_sketches.refresh(folder, table, build_locally, **options)
+            return module.create(folder, table, definition_of(table, uses, "it"), build)
+        return module.refresh(folder, table, build, **options)
 
     return run
 
 
-def _of_keys(name: str, **options: Any) -> Operation:
-    def run(folder: Folder, path: Path) -> object:
-        table = open_table(path)
-        if name == "create":
-            return of_keys.create(folder, table, definition_of(table, _KEYS, "it"), _local)
-        return of_keys.refresh(folder, table, _local, **options)
-
-    return run
-
-
+_of_sketches = partial(_operation, of_sketches, _SKETCHES, build_locally)
+_of_keys = partial(_operation, of_keys, _KEYS, _local)
 _SHARED: Mapping[str, Operation] = {
     "vacuum": lambda folder, _: of_sketches.vacuum(folder, timedelta(0)),
     "drop": lambda folder, _: of_sketches.drop(folder),

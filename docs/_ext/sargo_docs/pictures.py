@@ -41,21 +41,24 @@ def _recording(columns: int) -> Iterator[list[Console]]:
     made: list[Console] = []
 
     def console() -> Console:
-        made.append(
-            Console(
-                file=io.StringIO(),
-                record=True,
-                width=columns,
-                force_terminal=True,
-                color_system="truecolor",
-                legacy_windows=False,
-                highlight=False,
-            )
-        )
+        made.append(_console(columns, highlight=False))
         return made[-1]
 
     with mock.patch.object(consoles, "new_stdout_console", console):
         yield made
+
+
+def _console(columns: int, *, highlight: bool = True) -> Console:
+    """A console that records what is printed, with colours, on every machine alike."""
+    return Console(
+        file=io.StringIO(),
+        record=True,
+        width=columns,
+        force_terminal=True,
+        color_system="truecolor",
+        legacy_windows=False,
+        highlight=highlight,
+    )
 
 
 @cache
@@ -80,14 +83,7 @@ def record(command: str) -> tuple[str, ...]:
 
 
 def _svg(command: str, lines: tuple[str, ...], theme: TerminalTheme, name: str) -> str:
-    console = Console(
-        file=io.StringIO(),
-        record=True,
-        width=COLUMNS,
-        force_terminal=True,
-        color_system="truecolor",
-        legacy_windows=False,
-    )
+    console = _console(COLUMNS)
     for line in lines:
         console.print(Text.from_ansi(line, no_wrap=True), overflow="crop")
     drawing = console.export_svg(title=command, theme=theme, unique_id=name)
