@@ -5,7 +5,8 @@
     sargo.index.paths                                 folders of own indexes that are not beside the data
 
 A catalog's entry has many more properties, and all of them may be given. A name or a value that is no such option and
-looks like one is refused, because a misspelt option would be ignored without a word.
+looks like one is refused, because a misspelt option would be ignored without a word. So is an option that asks a reader
+of Hudi for other rows than those of the latest snapshot.
 
 Source of the names that are no typing errors: ``HoodieIndexConfig``, ``HoodieHBaseIndexConfig``, ``FlinkOptions``.
 """
@@ -48,6 +49,15 @@ _OTHERS = frozenset(
     )
 )
 _OTHER_FAMILIES = ("hoodie.index.hbase.", "hoodie.bloom.index.", "hoodie.simple.index.", "hoodie.metadata.", "index.")
+#: Options of Hudi's readers that ask for other rows: the value with which they do not, and what to do instead.
+_OF_READERS: Mapping[str, tuple[str | None, str]] = {
+    "as.of.instant": (None, "give the instant as as_of (--as-of)"),
+    "hoodie.datasource.query.type": ("snapshot", "a plan is for snapshots; handler.spark takes read_optimized"),
+    "hoodie.datasource.merge.type": ("payload_combine", "a plan is for merged rows"),
+    "hoodie.datasource.read.begin.instanttime": (None, "a plan is for a snapshot, not for an incremental query"),
+    "hoodie.datasource.read.end.instanttime": (None, "a plan is for a snapshot, not for an incremental query"),
+    "hoodie.datasource.read.paths": (None, "a plan is for the whole table: name the partitions in the condition"),
+}
 #: Similarity from which an unknown word is taken for a misspelt one.
 _MISSPELT = 0.8
 _MAX_LENGTH = 200
@@ -62,6 +72,9 @@ def check_table_options(options: Mapping[str, str] | None) -> None:
     for name, value in options.items():
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"the options of a table are texts: {name!r:.60} is {_kind(value)}; give str(...)")
+        same, instead = _OF_READERS.get(name.lower(), ("", ""))
+        if instead and value.lower() != same:
+            raise UnsupportedError(f"option {name:.100}={value!r:.60} of a table: {instead}")
         if name in USED:
             _check_value(name, value)
         elif name not in _OTHERS and not name.startswith(_OTHER_FAMILIES):

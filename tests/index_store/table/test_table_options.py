@@ -83,3 +83,33 @@ def test_what_is_no_mapping_is_a_type_error(options):
 def test_what_is_no_text_is_a_type_error(options):
     with pytest.raises(TypeError, match="texts"):
         check_table_options(options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "instead"),
+    [
+        ("as.of.instant", "20260101000000000", "as_of"),
+        ("AS.OF.instant", "2026-01-01", "as_of"),
+        ("hoodie.datasource.query.type", "incremental", "snapshots"),
+        ("hoodie.datasource.query.type", "read_optimized", "handler.spark"),
+        ("hoodie.datasource.merge.type", "skip_merge", "merged rows"),
+        ("hoodie.datasource.read.begin.instanttime", "20260101000000000", "incremental"),
+        ("hoodie.datasource.read.paths", "/lake/trips/p=1", "partitions"),
+    ],
+)
+def test_an_option_of_a_reader_that_asks_for_other_rows_is_refused(name, value, instead):
+    with pytest.raises(UnsupportedError, match=f"{name}.*{instead}"):
+        check_table_options({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.datasource.query.type", "snapshot"),
+        ("hoodie.datasource.merge.type", "PAYLOAD_COMBINE"),
+        ("hoodie.enable.data.skipping", "false"),
+        ("hoodie.query.as.ro.table", "false"),
+    ],
+)
+def test_an_option_of_a_reader_that_changes_no_row_is_taken(name, value):
+    check_table_options({name: value})
