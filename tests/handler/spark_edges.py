@@ -39,6 +39,12 @@ def answers() -> Any:
     return json.loads(lzma.decompress((Path(__file__).parent / "data" / "spark_edges.json.xz").read_bytes()))
 
 
+@functools.cache
+def older_numbers() -> Any:
+    """What Spark 3.5 says of other conditions on the same table of numbers (``record_numbers``)."""
+    return json.loads(lzma.decompress((Path(__file__).parent / "data" / "spark_numbers_3.5.json.xz").read_bytes()))
+
+
 def number_table() -> tuple[Schema, list[dict[str, Any]]]:
     """The table of numbers, in the form of ``evaluator.language.types``."""
     types = {name: Type.parse(written) for name, written in answers()["numbers"]["columns"].items()}

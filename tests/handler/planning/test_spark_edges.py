@@ -15,6 +15,15 @@ def test_every_outcome_on_mixed_numbers_holds_what_spark_says(engine, mode):
     assert edges.contradictions(edges.answers()["numbers"][mode], schema, rows, semantics)[:10] == []
 
 
+@pytest.mark.parametrize("mode", edges.MODES)
+@pytest.mark.parametrize("engine", ["spark", "own"])
+def test_every_outcome_on_mixed_numbers_holds_what_spark_3_5_says(engine, mode):
+    schema, rows = edges.number_table()
+    semantics = Semantics.named(f"spark-{mode}" if engine == "own" else engine, "UTC")
+
+    assert edges.contradictions(edges.older_numbers()[mode], schema, rows, semantics)[:10] == []
+
+
 @pytest.mark.parametrize("answers", [*edges.MODES, "selected"])
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe"])
 def test_every_outcome_near_a_change_of_the_clock_holds_what_spark_says(zone, answers):
