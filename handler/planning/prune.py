@@ -108,18 +108,18 @@ def prune(
         plan = prune("/data/trips", "fare > 50 AND city = 'sf'")
         print(len(plan.kept), "of", len(plan.slices), "file slices as of", plan.instant)
 
-    table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
-    filter      SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
-    engine      whose rules hold: "hive", "spark", or more exactly "hive3" (3.1), "hive4", "spark-ansi" or
-                "spark-legacy"; by default Hive's rules hold for a Hive filter and Spark's for the rest
-    as_of       answer for the table as of this instant or date; by default the latest instant
-    strict      raise what cannot be used instead of skipping nothing by it
-    time_zone   session zone of the query (IANA name); by default the zone of this process
-    as_of_clock the moment at which the query runs (ISO text or a datetime), where the filter reads the clock; by
-                default now or later: ``dt >= current_date() - interval 7 days`` skips what is too old already
-    clock_skew  by how many seconds the clock of the query may be behind this machine's
-    alias       the table's name or alias in the query, for columns such as ``o.fare``; by default the one that the SQL
-                text uses
+    table        a path, or what ``open_table`` gave, which keeps statistics for the next filter
+    filter       SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
+    engine       whose rules hold: "hive", "spark", or more exactly "hive3" (3.1), "hive4", "spark-ansi" or
+                 "spark-legacy"; by default Hive's rules hold for a Hive filter and Spark's for the rest
+    as_of        answer for the table as of this instant or date; by default the latest instant
+    strict       raise what cannot be used instead of skipping nothing by it
+    time_zone    session zone of the query (IANA name); by default the zone of this process
+    as_of_clock  the moment at which the query runs (ISO text or a datetime), where the filter reads the clock; by
+                 default now or later: ``dt >= current_date() - interval 7 days`` skips what is too old already
+    clock_skew   by how many seconds the clock of the query may be behind this machine's
+    alias        the table's name or alias in the query, for columns such as ``o.fare``; by default the one that the SQL
+                 text uses
 
     A mistake in the call always raises: TypeError for an argument of a wrong type, ValueError for an engine that is not
     known, SqlError for SQL text that is not one condition, DecodeError for a Hive filter that cannot be read,
