@@ -9,11 +9,15 @@ the types of x, a and b:
     =================  =========================================================  ============================
     number             numbers, texts of numbers                                  stays
     date, timestamp    dates, timestamps, texts of them                           stays
+    date, timestamp    a text beside a value of the other one of these types      unknown
+    date               a text with a time beside a date                           unknown
     text               texts                                                      stays
     any                of x's own type                                            stays
     number, moment     a text of no such value; no constant                       the same, or NULL
     decimal, integer   numbers that have no common decimal                        unknown
     number             exact numbers beside doubles or floats, from 2^24 on       unknown
+    decimal, integer   more than 6 digits, some behind the point, beside a float  unknown
+    decimal, integer   more than 15 digits, some behind the point, and a double   unknown
     any                anything else: ``f BETWEEN 1 AND DATE '2020-01-02'``       unknown
 
 A condition that somebody wrote as such an AND looks the same, and is treated the same: it loses nothing but "the same,
@@ -23,6 +27,7 @@ or NULL", which neither keeps nor skips a slice by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from evaluator.binding.operands import BoundConstant, BoundOperand
@@ -34,6 +39,10 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
 __all__ = ["as_one_test"]
+
+
+#: Decimal numbers of so many digits stay in order as doubles and as floats.
+_DIGITS_OF_DOUBLE, _DIGITS_OF_FLOAT = 15, 6
 
 
 def as_one_test(
@@ -81,18 +90,43 @@ def _corrected(
     bind_operand: Callable[[ex.Operand], BoundOperand],
     semantics: Semantics,
 ) -> ex.HudiExpression:
-    try:
-        value, *bounds = map(bind_operand, operands)
-    except (UnsupportedError, OverflowError):
-        return node  # one of its comparisons becomes the unknown leaf
+    value, *found = (_bound(operand, bind_operand) for operand in operands)
+    if value is None:
+        return node  # both comparisons become unknown leaves
+    bounds = [bound for bound in found if bound is not None]
+    if len(bounds) < len(found):  # its comparison becomes the unknown leaf, but its type may round the other one
+        leaves_out = value.type.kind.is_number and _loses_numbers(value, bounds)
+        return ex.Unknown("BETWEEN with a bound that is not decided") if leaves_out else node
     if not _one_type([value.type, *(bound.type for bound in bounds)]):
         return ex.Unknown(f"{value.type} BETWEEN {bounds[0].type} AND {bounds[1].type} is not decided")
+    if _is_moment(value.type) and _reads_text_otherwise(value, bounds):
+        return ex.Unknown(f"{value.type} BETWEEN a text and a value of another type is not decided")
     if _may_be_rounded(value, bounds):
-        return ex.Unknown("BETWEEN over exact numbers and doubles of more than 24 bits is not decided")
+        return ex.Unknown("BETWEEN over exact numbers and doubles is not decided where doubles leave numbers out")
     if all(_converts(bound, value.type, semantics) for bound in bounds):
         return node
     may_be_null = ex.And((ex.Unknown("BETWEEN with a bound that may be NULL"), ex.Constant(None)))
     return ex.Or((node, may_be_null))
+
+
+def _reads_text_otherwise(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
+    """Whether the type of one bound decides how the text of the other one is read: as a day or as a timestamp."""
+    others = {bound.type.kind for bound in bounds if not bound.type.kind.is_text}
+    texts = [bound for bound in bounds if bound.type.kind.is_text]
+    if not texts or not others:
+        return False
+    if others != {value.type.kind}:
+        return True
+    return value.type.kind is Kind.DATE and not all(
+        isinstance(text, BoundConstant) and len(str(text.value)) == 10 for text in texts
+    )
+
+
+def _bound(operand: ex.Operand, bind_operand: Callable[[ex.Operand], BoundOperand]) -> BoundOperand | None:
+    try:
+        return bind_operand(operand)
+    except (UnsupportedError, OverflowError):
+        return None
 
 
 def _one_type(types: list[Type]) -> bool:
@@ -118,11 +152,21 @@ def _may_be_rounded(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
     if len({bound.type for bound in bounds}) == 1 or not all(of.kind.is_number for of in types):
         return False
     mixed = any(of.kind.is_fractional for of in types) and not all(of.kind.is_fractional for of in types)
+    return mixed and _loses_numbers(value, bounds)
+
+
+def _loses_numbers(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
+    """Whether doubles, or floats where no side is a double, leave out numbers beside these bounds of an exact value."""
     constants = [bound for bound in bounds if isinstance(bound, BoundConstant)]
-    if mixed and any(bound.is_range for bound in constants):
+    if any(constant.is_range for constant in constants):
         return True
-    values: list[Any] = [bound.value for bound in constants]
-    return mixed and any(not -(1 << 24) < n < 1 << 24 for n in values if n is not None)
+    numbers = [constant.value for constant in constants if isinstance(constant.value, (int, float, Decimal))]
+    types = [side.type for side in (value, *bounds)]
+    scale = max((of.scale for of in types if of.kind is Kind.DECIMAL), default=0)
+    if scale == 0 or value.type.kind.is_fractional:
+        return any(not -(1 << 24) < n < 1 << 24 for n in numbers)
+    digits = _DIGITS_OF_DOUBLE if any(of.kind is Kind.DOUBLE for of in types) else _DIGITS_OF_FLOAT
+    return any(not abs(n) < 10 ** (digits - scale) for n in numbers)
 
 
 def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:

@@ -78,7 +78,7 @@ from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.key_set import KeySet
 from evaluator.language.like import Form, parse_like
-from evaluator.language.literal import SMALLEST_DOUBLE, in_domain, is_integer_text, to_ordinals
+from evaluator.language.literal import SMALLEST_DOUBLE, exact_number, in_domain, is_integer_text, to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
@@ -404,6 +404,8 @@ class _Binder:
         ):
             yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
             return
+        if wider and not has_null and not any(_holds_exactly(operand.type, member) for member in constants):
+            raise UnsupportedError("IN over numbers that the column's type does not hold is not decided")
         test = Membership(target, Members.of(points, dtype, has_null))
         if lookup is None and not wider and not moments:
             lookup = _lookup_of_result(test, lookups)
@@ -475,6 +477,8 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
         raise UnsupportedError("text IN a list of other types is not decided: engines differ")
     if column.kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("IN over binary is not decided under this engine")
+    if semantics.lists_take_column_type:
+        _check_taken_types(column, members)
     decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
     if any(t.kind is Kind.DECIMAL for t in decimals) and common_digits(decimals) > 38:
         raise UnsupportedError("IN over numbers that have no common decimal is not decided")
@@ -492,6 +496,34 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
         )
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
+
+
+def _check_taken_types(column: Type, members: Sequence[BoundConstant]) -> None:
+    """Raise UnsupportedError where members that are cast to the column's type may become other values."""
+    kinds = {member.type.kind for member in members}
+    if column.kind is Kind.DATE and Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds):
+        raise UnsupportedError("dates IN a list of dates and timestamps is not decided under this engine")
+    if any(member.type.kind.is_fractional and not _is_in_range(column, member) for member in members):
+        raise UnsupportedError("integers IN a list with a greater double is not decided under this engine")
+
+
+def _is_in_range(column: Type, member: BoundConstant) -> bool:
+    if not column.kind.is_integer or not isinstance(member.value, (int, float)):
+        return True
+    smallest, largest = column.integer_range()
+    return smallest <= member.value <= largest
+
+
+def _holds_exactly(column: Type, member: BoundConstant) -> bool:
+    """Whether a member is a value of an integer column's type. Hive folds a list without such a member to FALSE."""
+    if not column.kind.is_integer or not member.type.kind.is_number or member.value is None:
+        return True
+    smallest, largest = column.integer_range()
+    try:
+        number = exact_number(member.value)
+    except UnsupportedError:
+        return False
+    return isinstance(number, int) and smallest <= number <= largest
 
 
 def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]) -> bool:

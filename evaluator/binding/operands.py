@@ -16,7 +16,7 @@ from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates, with_times
-from evaluator.functions.conversions import cast
+from evaluator.functions.conversions import cast, keeps_value
 from evaluator.language import expression as ex
 from evaluator.language.clock import MOMENT_FUNCTIONS
 from evaluator.language.column_resolution import resolve_column
@@ -284,7 +284,7 @@ def _bind_if(
 ) -> BoundOperand:
     """A conditional. Its condition is bound like a filter of its own, so a part that is not decided is unknown."""
     result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
-    condition = bind_condition(node.condition)
+    condition = bind_condition(_nullif_as_hive(node, branches[1].type) if semantics.nullif_converts else node.condition)
     columns = [BoundColumn(column, column.type) for column in condition.columns]
     conditional = BoundIf("if", (*columns, *branches), result, semantics, condition)
     if columns_of(conditional):
@@ -296,6 +296,19 @@ def _bind_if(
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("a conditional of constants is not decided")
     return BoundConstant(interval.lo, interval, result)
+
+
+def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:
+    """The condition of a conditional, not known where it may be Hive's ``nullif`` of two types.
+
+    Hive casts the second argument to the first one's type: ``nullif(i, 0.5)`` is NULL for 0.
+    """
+    match node:
+        case ex.If(ex.Compare("=", left, right), ex.Literal(value=None), otherwise) if left == otherwise:
+            is_same = isinstance(right, ex.Literal) and keeps_value(right.type, value_type)
+            return node.condition if is_same else ex.Unknown("nullif of different types")
+        case _:
+            return node.condition
 
 
 def columns_of(operand: BoundOperand) -> Mapping[str, Field]:

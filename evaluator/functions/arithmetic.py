@@ -314,7 +314,7 @@ def _alike(types: Sequence[Type]) -> Type:
     if len(kinds) == 1 and Kind.CHAR not in kinds and Kind.DECIMAL not in kinds:
         return types[0]
     wide = _wider(types)
-    if wide.kind is Kind.DOUBLE:
+    if wide.kind.is_fractional:  # each may be rounded to the common type
         raise UnsupportedError("the greatest or least of different number types is not decided")
     return wide
 

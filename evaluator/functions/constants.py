@@ -48,6 +48,7 @@ _EXACT = 1 << 53
 #: Numbers below have at most nine digits before the point; no engine cuts the scale of their quotients to less than 6.
 _LARGE = 10**9
 _MAX_SPAN = 12 * 9_999
+_YEAR_AFTER_THE_REFORM = datetime.date(1583, 1, 1).toordinal() - EPOCH_ORDINAL
 #: Functions whose text arguments are read as dates, and the places of these arguments.
 _DATE_PLACES = {
     **dict.fromkeys(("year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months"), (0,)),
@@ -197,7 +198,10 @@ def months_later(day: int, count: int, *, last_days_stay: bool = False) -> int |
 def _add_months(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> _Result | None:
     if types[0] != DATE or not types[1].kind.is_integer:
         return None
-    return _date(months_later(values[0], values[1], last_days_stay=semantics.last_days_stay))
+    moved = months_later(values[0], values[1], last_days_stay=semantics.last_days_stay)
+    if semantics.last_days_stay and moved is not None and min(values[0], moved) < _YEAR_AFTER_THE_REFORM:
+        return None  # Hive 3 counts in the calendar of the time: add_months('1582-12-31', -1) is 1582-12-01
+    return _date(moved)
 
 
 def _date_and_number(sign: int) -> _Function:

@@ -204,17 +204,26 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
     limit = 10 ** (target.precision - target.scale)
     if not interval.is_bounded or not all(math.isfinite(end) for end in (interval.lo, interval.hi)):
         return strict([argument], null=True)
-    lo, hi = Fraction(exact_number(interval.lo)), Fraction(exact_number(interval.hi))
+    lo = Fraction(exact_number(interval.lo)) - _half_gap(interval.lo, argument.type, semantics)
+    hi = Fraction(exact_number(interval.hi)) + _half_gap(interval.hi, argument.type, semantics)
     if max(abs(lo), abs(hi)) + unit >= limit:
         return strict([argument], null=True)
     source = argument.type
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and source.scale <= target.scale)
     return strict(
         [argument],
-        lo if exact else lo - unit,
-        hi if exact else hi + unit,
+        lo if exact else math.ceil(lo / unit - 1) * unit,
+        hi if exact else math.floor(hi / unit + 1) * unit,
         null=semantics.doubles_may_not_fit and source.kind.is_fractional,
     )
+
+
+def _half_gap(value: Any, source: Type, semantics: Semantics) -> Fraction:
+    """How far the text of a binary number, which engines cast to decimal, may be from its value."""
+    if not source.kind.is_fractional:
+        return Fraction(0)
+    bits = 24 if source.kind is Kind.FLOAT and semantics.floats_cast_by_text else 53
+    return Fraction(2) ** (math.frexp(value)[1] - bits - 1)
 
 
 def _to_boolean(argument: Argument) -> Interval:

@@ -222,14 +222,24 @@ def _as_float(number: int | Fraction, literal: Type, column: Type, semantics: Se
         raise UnsupportedError("the number is beyond the range of a double") from error
     lo = hi = nearest
     if column.kind is Kind.FLOAT and not literal.kind.is_fractional:
-        single = nearest_float(nearest)
-        lo, hi = min(lo, single), max(hi, single)
+        singles = _nearest_singles(number, nearest)
+        lo, hi = min(lo, *singles), max(hi, *singles)
     if semantics.constants_take_column_type and {column.kind, literal.kind} == {Kind.FLOAT, Kind.DOUBLE}:
         other = nearest_float(nearest) if column.kind is Kind.FLOAT else float(str(np.float32(nearest)))
         lo, hi = min(lo, other), max(hi, other)
     if semantics.signed_zero_differs and lo <= 0.0 <= hi:
         lo, hi = min(lo, -SMALLEST_DOUBLE), max(hi, SMALLEST_DOUBLE)
     return Interval(lo, hi, semantics.decimals_may_be_null and literal.kind is Kind.DECIMAL and literal.precision >= 38)
+
+
+def _nearest_singles(number: int | Fraction, nearest: float) -> list[float]:
+    """The floats to which engines may round a number: by way of the nearest double, or at once."""
+    single = nearest_float(nearest)
+    beside = [float(np.nextafter(np.float32(single), np.float32(end))) for end in (-math.inf, math.inf)]
+    if not math.isfinite(single):
+        return [single]
+    gap = abs(number - Fraction(single))
+    return [single, *(float_ for float_ in beside if math.isfinite(float_) and abs(number - Fraction(float_)) <= gap)]
 
 
 def _as_text(value: str, literal: Type, column: Type) -> Interval:

@@ -34,6 +34,8 @@ class Semantics:
     signed_zero_differs         Hive 2 compares some doubles with Double.compare (-0.0 < 0.0).
     zeros_differ_in_lists       Hive looks up a double of an IN list by its bits: -0.0 is not in (0.0).
     binary_lists_fail           Hive 3 finds no binary value in an IN list, and so all of them NOT IN it.
+    lists_take_column_type      Hive 3 converts the members of an IN list to the column's type: a timestamp among dates
+                                loses its time, and a double beyond the range of an int is the greatest int.
     constants_take_column_type  Hive may round a double constant to the type of a float column, and reads the digits
                                 of a float constant anew for a double column.
     decimals_meet_in_38_digits  Spark compares decimals of two types, or a decimal and an integer, in a type of 38
@@ -41,6 +43,7 @@ class Semantics:
     decimals_may_be_null        Hive's comparison with a decimal of 38 digits, or of a decimal with a double that no
                                 decimal holds, may be NULL.
     between_is_one_test         Hive's BETWEEN converts both bounds before it compares: see ``binding.between``.
+    nullif_converts             Hive's nullif casts its second argument to the type of the first one, and may cut it.
     text_takes_column_type      Spark casts a text that is compared with an integer to that integer type, and to NULL
                                 (or an error) when it does not fit; Hive compares both as doubles.
 
@@ -61,6 +64,8 @@ class Semantics:
     wide_decimals_vanish        Hive casts a decimal to double, float or boolean by way of decimal(38,18).
     doubles_may_not_fit         Hive's decimal of a double may be NULL (of 4.9E-324, say).
     floats_may_keep_doubles     Hive's vectorized ``CAST(double AS FLOAT)`` does not round.
+    floats_cast_by_text         Hive's decimal of a float has the float's shortest digits: 9007199300000000 for 2^53.
+                                Spark takes it by way of double.
     seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose the digits below the millisecond.
 
     Constants (``evaluator.functions.constants``):
@@ -88,10 +93,12 @@ class Semantics:
     signed_zero_differs: bool = False
     zeros_differ_in_lists: bool = False
     binary_lists_fail: bool = False
+    lists_take_column_type: bool = False
     constants_take_column_type: bool = False
     decimals_meet_in_38_digits: bool = False
     decimals_may_be_null: bool = False
     between_is_one_test: bool = False
+    nullif_converts: bool = False
     text_takes_column_type: bool = False
     date_hides_timestamp: bool = False
     utc_timestamps: bool = False
@@ -102,6 +109,7 @@ class Semantics:
     wide_decimals_vanish: bool = False
     doubles_may_not_fit: bool = False
     floats_may_keep_doubles: bool = False
+    floats_cast_by_text: bool = False
     seconds_are_rough: bool = False
     dates_count_days: bool = False
     dates_may_lose_hours: bool = False
@@ -169,10 +177,12 @@ _HIVE = (
     "constants_take_column_type",
     "decimals_may_be_null",
     "between_is_one_test",
+    "nullif_converts",
     "utc_timestamps",
     "wide_decimals_vanish",
     "doubles_may_not_fit",
     "floats_may_keep_doubles",
+    "floats_cast_by_text",
     "last_days_stay",
 )
 _SPARK = (
@@ -192,6 +202,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         *_HIVE,
         "signed_zero_differs",
         "binary_lists_fail",
+        "lists_take_column_type",
         "date_hides_timestamp",
         "bare_date_is_null",
         "moments_as_text",
@@ -199,7 +210,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "moves_by_instant",
         "dates_move_by_instant",
     ),
-    "hive3": (*_HIVE, "binary_lists_fail", "dates_from_any_text"),
+    "hive3": (*_HIVE, "binary_lists_fail", "lists_take_column_type", "dates_from_any_text"),
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
     "spark": _SPARK,
     "spark-ansi": _SPARK,

@@ -156,7 +156,7 @@ def _greatest(types: Sequence[Type]) -> Type:
     if all(t.kind is kind for t in types) and kind not in (Kind.CHAR, Kind.DECIMAL):
         return types[0]
     common = _common_number(types)
-    _check(common != DOUBLE, "over different types of numbers")
+    _check(not common.kind.is_fractional, "over different types of numbers")
     return common
 
 

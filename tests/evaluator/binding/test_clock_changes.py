@@ -172,3 +172,26 @@ def test_other_hours_of_the_day_of_a_change_are_decided(zone, in_gap, behind):
     assert outcomes_of(equal, parts, zone) == [FALSE] * 3
     noon = ex.Compare("=", ex.Column(("c",)), ex.Literal(micros(in_gap) + 12 * hour, TIMESTAMP))
     assert outcomes_of(noon, [[row(c=micros(in_gap) + 12 * hour)]], zone) == [TRUE]
+
+
+def test_a_text_in_a_between_is_read_in_the_type_of_the_other_bound_in_hive():
+    """Hive 4.0.1: ``dt BETWEEN '2021-10-31 03:00:00' AND TIMESTAMP '2021-11-01 00:00:00'`` is FALSE on that day."""
+    day = ex.Column(("dt",))
+    between = ex.And(
+        (
+            ex.Compare(">=", day, ex.Literal("2021-10-31 03:00:00", STRING)),
+            ex.Compare("<=", day, ex.Literal(micros("2021-11-01 00:00"), TIMESTAMP)),
+        )
+    )
+    row = {"c": None, "z": None, "dt": micros("2021-10-31 00:00") // DAY}
+    for engine in ("hive3", "hive4", "hive"):
+        [actual] = outcomes_of(between, [[row]], "UTC", engine)
+        assert actual & FALSE
+
+
+def test_a_timestamp_in_a_list_of_dates_loses_its_time_in_hive_3():
+    members = (ex.Literal(0, DATE), ex.Literal(micros("2021-03-28 04:00"), TIMESTAMP))
+    row = {"c": None, "z": None, "dt": micros("2021-03-28 00:00") // DAY}
+    for engine in ("hive3", "hive"):
+        [actual] = outcomes_of(ex.In(ex.Column(("dt",)), members), [[row]], "UTC", engine)
+        assert actual & TRUE

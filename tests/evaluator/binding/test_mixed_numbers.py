@@ -165,3 +165,95 @@ def test_bounds_of_mixed_numbers_are_not_decided_in_hive_where_doubles_leave_num
     for high, decided in ((P53 + 1, False), (100, True)):
         between = ex.And((ex.Compare(">=", column, LIT(1.5, DOUBLE)), ex.Compare("<=", column, LIT(high, BIGINT))))
         assert (outcomes_of(between, field, [[P53 + 2]], "hive4")[0] == FALSE) is decided
+
+
+P24 = 1 << 24
+
+
+def _between(name, low, high):
+    column = ex.Column((name,))
+    return ex.And((ex.Compare(">=", column, low), ex.Compare("<=", column, high)))
+
+
+def _nullif(name, other):
+    column = ex.Column((name,))
+    return ex.If(ex.Compare("=", column, other), LIT(None, Type(Kind.VOID)), column)
+
+
+#: Conditions that Hive 4.0.1 answers so for a value; see tests/handler/planning/test_hive_edges.py.
+ASKED_OF_HIVE = {
+    "a decimal rounds to a float at once": (
+        *("f", float(P24 + 2)),
+        ex.In(ex.Column(("f",)), (LIT(Decimal("16777217.000000000001"), decimal_type(20, 12)),)),
+        TRUE,
+    ),
+    "a float rounds the other bound of a BETWEEN": (
+        *("d18", Decimal("16777215.01")),
+        _between("d18", LIT(0.5, FLOAT), LIT(16777215, BIGINT)),
+        TRUE,
+    ),
+    "a bound that is not decided may round the other one": (
+        *("d18", Decimal("16777215.01")),
+        _between("d18", ex.Opaque("a function that is not decided"), LIT(16777215, BIGINT)),
+        TRUE,
+    ),
+    "least rounds all of its arguments": (
+        *("f", float(P53)),
+        ex.Compare(
+            "=",
+            ex.Call("least", (ex.Column(("f",)), LIT(Decimal("9007199254740991.25"), D18))),
+            LIT(float(P53), FLOAT),
+        ),
+        TRUE,
+    ),
+    "greatest rounds all of its arguments": (
+        *("d20", Decimal(P53 - 1)),
+        ex.Compare("<", ex.Call("greatest", (ex.Column(("d20",)), LIT(5.0, FLOAT))), LIT(P53, BIGINT)),
+        FALSE,
+    ),
+    "a float is cast to decimal by its digits": (
+        *("f", float(P53)),
+        ex.Compare(">", ex.Cast(ex.Column(("f",)), D20), LIT(P53 + 1, BIGINT)),
+        TRUE,
+    ),
+    "nullif casts a fraction to an integer": (
+        *("l", 0),
+        ex.IsNull(_nullif("l", LIT(0.5, FLOAT))),
+        TRUE,
+    ),
+    "a list of numbers that are no values of the column is FALSE for NULL": (
+        *("l", None),
+        ex.Not(ex.In(ex.Column(("l",)), (LIT(Decimal("5.25"), decimal_type(3, 2)), LIT(float(1 << 63), DOUBLE)))),
+        TRUE,
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ["hive3", "hive"])
+def test_a_list_beside_a_double_beyond_the_columns_range_holds_the_greatest_integer_in_hive_3(engine):
+    field = SCHEMA.resolve("i", case_sensitive=False)
+    in_list = ex.In(ex.Column(("i",)), (LIT(5, INT), LIT(float(1 << 63), DOUBLE)))
+
+    assert outcomes_of(in_list, field, [[(1 << 31) - 1]], engine)[0] & TRUE
+
+
+@pytest.mark.parametrize("engine", ["hive3", "hive4", "hive"])
+@pytest.mark.parametrize("case", ASKED_OF_HIVE)
+def test_numbers_that_hive_rounds_are_kept(case, engine):
+    name, value, filter_, answer = ASKED_OF_HIVE[case]
+    field = SCHEMA.resolve(name, case_sensitive=False)
+
+    assert outcomes_of(filter_, field, [[value]], engine)[0] & answer
+
+
+def test_bounds_of_few_digits_are_decided_beside_a_double_in_hive():
+    field = SCHEMA.resolve("d18", case_sensitive=False)
+    filter_ = _between("d18", LIT(1.5, DOUBLE), LIT(100, BIGINT))
+
+    assert outcomes_of(filter_, field, [[Decimal("100.01")], [Decimal("99.99")]], "hive4") == [FALSE, TRUE]
+
+
+def test_nullif_with_a_constant_of_the_columns_type_is_decided_in_hive():
+    field = SCHEMA.resolve("l", case_sensitive=False)
+
+    assert outcomes_of(ex.IsNull(_nullif("l", LIT(0, INT))), field, [[0], [5]], "hive4") == [TRUE, FALSE]

@@ -183,6 +183,13 @@ def test_hive_moves_dates_as_its_own_tests_say(text: str, value: str) -> None:
         assert str(ex.Literal(constant.interval.lo, constant.type)) == value
 
 
+def test_months_before_1583_are_left_open_in_hive() -> None:
+    """Hive 3.1.3 says 1582-12-01."""
+    for engine in ("hive", "hive3", "hive4"):
+        assert constant_in("add_months('1582-12-31', -1)", engine) is None
+        assert constant_in("add_months('1583-02-28', -1)", engine) is not None
+
+
 def test_a_date_of_hive_2_is_moved_in_utc_only() -> None:
     text = "date '2020-03-31' + interval '1' month"
     assert constant_in(text, "hive", "Europe/Berlin") is None
