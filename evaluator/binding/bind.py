@@ -73,6 +73,7 @@ from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.clock import reads_clock
 from evaluator.language.column_resolution import with_near_names
+from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
@@ -372,7 +373,8 @@ class _Binder:
         target: BoundOperand = operand
         points: list[Any] = []
         lookups: list[Any] = []
-        wider: list[Interval] = []
+        taken = self._semantics.lists_take_column_type
+        wider: list[Interval] = list(_as_column_type(operand.type, constants)) if taken else []
         for member in constants:
             if not member.interval.value:
                 continue
@@ -477,8 +479,6 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
         raise UnsupportedError("text IN a list of other types is not decided: engines differ")
     if column.kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("IN over binary is not decided under this engine")
-    if semantics.lists_take_column_type:
-        _check_taken_types(column, members)
     decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
     if any(t.kind is Kind.DECIMAL for t in decimals) and common_digits(decimals) > 38:
         raise UnsupportedError("IN over numbers that have no common decimal is not decided")
@@ -498,20 +498,21 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
 
 
-def _check_taken_types(column: Type, members: Sequence[BoundConstant]) -> None:
-    """Raise UnsupportedError where members that are cast to the column's type may become other values."""
-    kinds = {member.type.kind for member in members}
-    if column.kind is Kind.DATE and Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds):
-        raise UnsupportedError("dates IN a list of dates and timestamps is not decided under this engine")
-    if any(member.type.kind.is_fractional and not _is_in_range(column, member) for member in members):
-        raise UnsupportedError("integers IN a list with a greater double is not decided under this engine")
-
-
-def _is_in_range(column: Type, member: BoundConstant) -> bool:
-    if not column.kind.is_integer or not isinstance(member.value, (int, float)):
-        return True
-    smallest, largest = column.integer_range()
-    return smallest <= member.value <= largest
+def _as_column_type(column: Type, members: Sequence[BoundConstant]) -> Iterator[Interval]:
+    """What members may become that are cast to the column's type: the greatest or smallest integer, a day."""
+    holds_dates = column.kind is Kind.DATE and any(member.type.kind is Kind.DATE for member in members)
+    for member in members:
+        value: Any = member.value
+        if value is None:
+            continue
+        if column.kind.is_integer and member.type.kind.is_fractional:
+            smallest, largest = column.integer_range()
+            if not smallest <= value <= largest:
+                end = smallest if value < smallest else largest
+                yield Interval(end - Fraction(1, 2), end, null=False)
+        elif holds_dates and member.type.kind.is_timestamp:
+            day = math.floor(Fraction(value) / DAY)
+            yield Interval(day - Fraction(1, 2), day, null=False)
 
 
 def _holds_exactly(column: Type, member: BoundConstant) -> bool:

@@ -137,15 +137,19 @@ class BoundIf(BoundFunction):
 
 @dataclass(frozen=True, slots=True)
 class BoundReading(BoundFunction):
-    """A text column that is declared shorter than it is stored: each value, or its first characters, by reader.
+    """A column of which readers may show less: the first characters of a text; an instant's milliseconds, or NULL.
 
     It has no canonical key and no look-ups: no index knows what a reader makes of a value.
     """
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:
-        """From the first characters of the lower bound, which no reader falls below, to the upper bound."""
-        [text] = arguments
-        return text.with_bounds(None if text.lo is None else text.lo[: self.type.precision], text.hi)
+        """From the least that a reader makes of the lower bound to the most that it makes of the upper bound."""
+        [stored] = arguments
+        lo, hi = stored.lo, stored.hi
+        if self.type.kind.is_timestamp:
+            lo, hi = (None if lo is None else lo - 999), (None if hi is None else hi if hi >= 0 else hi + 999)
+            return Interval(lo, hi, null=True, value=stored.value)
+        return stored.with_bounds(None if lo is None else lo[: self.type.precision], hi)
 
 
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
@@ -355,6 +359,8 @@ def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> Bou
             return BoundColumn(field, declared if declared and declared.kind is Kind.CHAR else stored)
         case Seen.PREFIX if declared is not None:
             return BoundReading("read", (BoundColumn(field, stored),), declared, semantics)
+        case Seen.MOMENT:
+            return BoundReading("read", (BoundColumn(field, stored),), stored, semantics)
         case _:
             raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
 

@@ -53,8 +53,8 @@ def stored() -> dict[str, Any]:
     return document
 
 
-def compiled(stack: Stack, conditions: list[str]) -> dict[str, Any]:
-    """SQL -> the answer of this Hive, as in the document."""
+def compiled(stack: Stack, conditions: list[str], columns: str = HIVE_COLUMNS) -> dict[str, Any]:
+    """SQL -> the answer of this Hive for a table with these columns, as in the document."""
     with tempfile.TemporaryDirectory(prefix="sargo-filters-") as folder:
         home = Path(folder)
         classes = home / "classes"
@@ -90,7 +90,7 @@ def compiled(stack: Stack, conditions: list[str]) -> dict[str, Any]:
             launch = ["-cp", str(stack.directory / "target" / "classes"), "UrlLauncher", path, "FilterOf"]
         else:
             launch = ["-cp", path, "FilterOf"]
-        table = f"CREATE EXTERNAL TABLE t ({HIVE_COLUMNS}) STORED AS PARQUET LOCATION 'file://{home}/t'"
+        table = f"CREATE EXTERNAL TABLE t ({columns}) STORED AS PARQUET LOCATION 'file://{home}/t'"
         asked = "\n".join(base64.b64encode(text.encode()).decode() for text in (table, *conditions)) + "\n"
         done = subprocess.run(
             ["java", *flags, *launch, str(home / "answers")], cwd=home, input=asked, text=True, capture_output=True

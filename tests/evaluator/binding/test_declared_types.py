@@ -40,7 +40,7 @@ SAME = {
     "decimal(12,4)": [],
     "decimal(9,1)": [],
     "date": [],
-    "timestamp": ["timestamp with local time zone"],
+    "timestamp": [],
     "timestamp with local time zone": [],
     "binary": [],
     "array<int>": [],
@@ -59,6 +59,8 @@ PREFIX = {
 def test_each_pair_of_declared_and_stored_type_is_one_cell_of_the_table(declared: str, stored: str) -> None:
     if declared == stored or stored in SAME[declared]:
         expected = Seen.VALUE
+    elif (declared, stored) == ("timestamp", "timestamp with local time zone"):
+        expected = Seen.MOMENT
     else:
         expected = Seen.PREFIX if stored in PREFIX.get(declared, ()) else Seen.UNKNOWN
     assert seen(Type.parse(declared), Type.parse(stored)) is expected
@@ -146,6 +148,23 @@ def test_a_field_of_a_struct_declared_in_another_letter_case_may_be_read_as_null
     assert [leaf.reason for leaf in bound.leaves] == [
         "column ST.xy is st.Xy in the table: it may be read as NULL" if declared else None
     ]
+
+
+@pytest.mark.parametrize(
+    ("filter_", "expected"),
+    [
+        (lambda t: ex.IsNull(t), "TF"),
+        (lambda t: ex.Compare("=", t, lit(1_572_847_175_555_000, Type(Kind.TIMESTAMP))), "TFN"),
+        (lambda t: ex.Compare("<", t, lit(1_572_847_175_555_000, Type(Kind.TIMESTAMP))), "TFN"),
+        (lambda t: ex.Compare("<", t, lit(1_572_847_175_554_000, Type(Kind.TIMESTAMP))), "FN"),
+        (lambda t: ex.Compare(">", t, lit(1_572_847_175_555_514, Type(Kind.TIMESTAMP))), "FN"),
+    ],
+)
+def test_an_instant_declared_as_a_timestamp_may_be_null_or_lose_its_microseconds(filter_: Any, expected: str) -> None:
+    """Hudi's readers under Hive 3.1.3: NULL from base files, 2019-11-04 05:59:35.555 from log files."""
+    stored = Type.parse("timestamp with local time zone")
+    moment = stats(stored, 1_572_847_175_555_514, 1_572_847_175_555_514)
+    assert outcome_of(filter_(col("t", Type(Kind.TIMESTAMP))), {"t": moment}, HIVE) == expected
 
 
 TEXTS = st.text("ab \u00e9\U0001f600", max_size=6)

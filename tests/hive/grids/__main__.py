@@ -1,0 +1,60 @@
+"""Asks real Hive and records its answers: ``python -m tests.hive.grids [STAGE ...] [hive401 | hive313]``.
+
+    declared    what Hive shows of columns that it declares otherwise   tests/handler/data/hive_declared_types.json.xz
+    edges       numbers, wall clocks and constants beside their edges   tests/handler/data/hive_edges.json.xz
+
+Needs what ``make test-hive`` needs.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.hive.grids import declared, edges
+from tests.hive.server import HIVE_3, HIVE_4, ROOT, Server
+
+DATA = ROOT / "tests" / "handler" / "data"
+STAGES: dict[str, tuple[str, Callable[[Server, Path], Iterator[Any]]]] = {
+    "declared": ("hive_declared_types", declared.ask),
+    "edges": ("hive_edges", edges.ask),
+}
+ENGINES = {"hive401": ("hive4", HIVE_4), "hive313": ("hive3", HIVE_3)}
+
+
+def main(*arguments: str) -> None:
+    stages = [name for name in STAGES if name in arguments] or list(STAGES)
+    stacks = [name for name in ENGINES if name in arguments] or list(ENGINES)
+    for name in stacks:
+        engine, stack = ENGINES[name]
+        with tempfile.TemporaryDirectory(prefix="sargo-grids-") as folder:
+            home = Path(folder)
+            server = Server(stack, home, {"hive.local.time.zone": "UTC"})
+            server.start()
+            try:
+                for stage in stages:
+                    begun = time.monotonic()
+                    file, ask = STAGES[stage]
+                    (home / stage).mkdir()
+                    for answers in ask(server, home / stage):
+                        _write(DATA / f"{file}.json.xz", engine, answers)
+                    print(f"{name} {stage}: {time.monotonic() - begun:.0f} s", flush=True)
+            finally:
+                server.stop()
+
+
+def _write(file: Path, engine: str, answers: Any) -> None:
+    """The answers of one engine, beside those of the other one."""
+    before = json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
+    text = json.dumps({**before, engine: answers}, ensure_ascii=False, separators=(",", ":"))
+    file.write_bytes(lzma.compress(text.encode(), preset=9))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
