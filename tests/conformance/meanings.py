@@ -97,11 +97,7 @@ NOT_ALIKE: dict[str, str] = {
             "bin >= cast('é' as binary)",
             "bin > cast('b010' as binary)",
             "bin >= cast('b0101' as binary)",
-            "s like concat('ban', '%')",
         ],
-    ),
-    **_because(
-        "Hive fixes the moment when it compiles", ["dt < current_date()", "dt > date_sub(current_date(), 100000)"]
     ),
     **_because(
         _CHANGED,
