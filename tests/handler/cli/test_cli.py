@@ -128,6 +128,7 @@ def test_prune_json(main_cow):
         "row_count",
         "leaves",
         "matches",
+        "moment",
         "why_not_more",
         "reasons",
         "coverage",

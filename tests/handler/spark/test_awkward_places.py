@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from urllib.parse import unquote
 
 import pytest
 from pyarrow import parquet
@@ -13,6 +14,7 @@ from handler.spark.pruning.prune import prune as prune_in_spark
 from handler.spark.reading.reading import read
 from handler.spark.source.registration import register
 from index_store.opened_table import open_table
+from tests.handler.planning.test_awkward_places import NAMES as PARTITIONS
 from tests.handler.planning.test_awkward_places import PLACES, of_partition
 from tests.handler.spark.real_tables import unpack
 
@@ -31,8 +33,12 @@ def test_the_rows_of_awkward_partitions_are_those_of_a_reading_without_skipping(
     assert register(spark)
     every = {row.id: row.dt for row in read(spark, places).select("id", "dt").collect()}
     assert len(every) == 120
+    assert set(every.values()) == {unquote(name) for name in PARTITIONS}
     source = spark.read.format("sargo").load(str(places))
-    for name in ("a%20b", "a?b", "a{b}"):
+    assert sorted(row.id for row in read(spark, places, of_partition("a b")).collect()) == sorted(
+        i for i, dt in every.items() if dt == "a b"
+    ), "of two partitions"
+    for name in ("a#b", "a?b", "a{b}"):
         ids = sorted(i for i, dt in every.items() if dt == name)
         condition = f"k BETWEEN {ids[0]} AND {ids[-1]}"
         assert [item.partition for item in prune_in_spark(spark, places, condition).kept] == [f"dt={name}"]

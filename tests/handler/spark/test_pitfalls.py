@@ -75,7 +75,8 @@ CASES = [
     ("P11 numbers that are texts in a list", "s IN ('9', '10')", "s", "11", "12", 0, "skip"),
     ("P12 decimals of two scales", "dec = 1.500", "dec", Decimal("1.50"), Decimal("1.50"), 0, "all"),
     ("P12 more digits than the column", "dec < 1.505", "dec", Decimal("1.50"), Decimal("1.50"), 0, "all"),
-    ("P12 beyond 38 digits", "wide < 0.5", "wide", Decimal(10**37), Decimal(10**38 - 1), 0, "keep"),
+    ("P12 beyond 38 digits, exact or rounded", "wide < 0.5", "wide", Decimal(10**37), Decimal(10**38 - 1), 0, "skip"),
+    ("P12 beyond 38 digits, 0.5 becomes 1", "wide = 0.5", "wide", Decimal(1), Decimal(1), 0, "all"),
     ("P13 below the microsecond", "t < TIMESTAMP'1970-01-01 00:00:00.0000009Z'", "t", 0, 0, 0, "skip"),
     ("P14 a wall clock in winter", "t >= TIMESTAMP'2020-01-01 00:00:00'", "t", 18_262 * DAY, 18_262 * DAY, 0, "skip"),
     (
