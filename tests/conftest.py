@@ -41,7 +41,7 @@ class OneSpark(LoadScopeScheduling):
 
 def may_start_spark(nodeid):
     path, _, test = nodeid.partition("[")[0].partition("::")
-    return "spark" in path or "pyspark" in test
+    return "handler/spark/" in path or path.endswith("test_spark_session.py") or "pyspark" in test
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -61,4 +61,4 @@ def pytest_collection_modifyitems(items):
         if "spark" in getattr(item, "fixturenames", ()) and "spark" not in given:
             item.add_marker(pytest.mark.spark)
             if not may_start_spark(item.nodeid):
-                raise pytest.UsageError(f"{item.nodeid} starts Spark: say so in the name of its file")
+                raise pytest.UsageError(f"{item.nodeid} starts Spark: let it stand in handler/spark")

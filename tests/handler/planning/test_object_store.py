@@ -195,7 +195,7 @@ def test_indexes_elsewhere_in_the_store_are_read_with_the_options_of_the_table(s
     bare = open_table(url, storage_options=store.options)
     before = [len(prune(bare, text, "spark").kept) for text in filters]
     folders = []
-    for sketches in (["secondary_index"], ["value_list(limit=1000)"]):
+    for sketches in share((["secondary_index"], ["value_list(limit=1000)"]), 2):
         folders.append(f"{store.put(tmp_path, 'indexes')}/{len(folders)}")
         work = IndexWork(url, folders[-1], storage_options=store.options)
         work.create(["s", "i"], sketches)

@@ -100,7 +100,7 @@ def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sk
     assert check(open_table(folder), reads_of(folder)[0], one_in=3)[0] == []
 
 
-@pytest.mark.parametrize("name", share(TABLES, 2))
+@pytest.mark.parametrize("name", share(TABLES, 4))
 def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     folder = unpack_copy(name)
     index(folder)

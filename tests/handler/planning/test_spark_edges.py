@@ -1,13 +1,17 @@
 """C7, C8: Spark 4.1's answers beside the limits of doubles and the changes of a clock. See ``spark_edges``."""
 
+import itertools
+
 import pytest
 
 from evaluator.language.semantics import Semantics
 from tests.handler import spark_edges as edges
+from tests.sampling import share
+
+ZONES = ("Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe")
 
 
-@pytest.mark.parametrize("mode", edges.MODES)
-@pytest.mark.parametrize("engine", ["spark", "own"])
+@pytest.mark.parametrize(("engine", "mode"), share(itertools.product(("spark", "own"), edges.MODES), 2))
 def test_every_outcome_on_mixed_numbers_holds_what_spark_says(engine, mode):
     schema, rows = edges.number_table()
     semantics = Semantics.named(f"spark-{mode}" if engine == "own" else engine, "UTC")
@@ -15,8 +19,7 @@ def test_every_outcome_on_mixed_numbers_holds_what_spark_says(engine, mode):
     assert edges.contradictions(edges.answers()["numbers"][mode], schema, rows, semantics)[:10] == []
 
 
-@pytest.mark.parametrize("mode", edges.MODES)
-@pytest.mark.parametrize("engine", ["spark", "own"])
+@pytest.mark.parametrize(("engine", "mode"), share(itertools.product(("spark", "own"), edges.MODES), 2))
 def test_every_outcome_on_mixed_numbers_holds_what_spark_3_5_says(engine, mode):
     schema, rows = edges.number_table()
     semantics = Semantics.named(f"spark-{mode}" if engine == "own" else engine, "UTC")
@@ -24,8 +27,7 @@ def test_every_outcome_on_mixed_numbers_holds_what_spark_3_5_says(engine, mode):
     assert edges.contradictions(edges.older_numbers()[mode], schema, rows, semantics)[:10] == []
 
 
-@pytest.mark.parametrize("answers", [*edges.MODES, "selected"])
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe"])
+@pytest.mark.parametrize(("zone", "answers"), share(itertools.product(ZONES, (*edges.MODES, "selected")), 2))
 def test_every_outcome_near_a_change_of_the_clock_holds_what_spark_says(zone, answers):
     schema, rows = edges.moment_table(zone)
     semantics = Semantics.named("spark", zone)

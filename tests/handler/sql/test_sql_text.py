@@ -29,6 +29,7 @@ from evaluator.language.types import (
 from evaluator.reference.row_oracle import value_of
 from handler.sql.parsing import parse
 from tests.evaluator.strategies import SCHEMA, filters, slices
+from tests.sampling import examples
 
 COLUMNS = [field.name for field in SCHEMA if field.name not in ("st", "ch")]
 SPARK = Semantics.named("spark", "UTC")
@@ -110,7 +111,7 @@ def test_a_list_is_written_in_full():
     assert text == f"i IN ({', '.join(map(str, range(300)))})"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120, at_night=3_000))
 @given(data=st.data())
 def test_the_text_of_a_filter_means_the_filter(data):
     expression = data.draw(filters(COLUMNS))

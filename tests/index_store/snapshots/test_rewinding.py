@@ -37,7 +37,7 @@ ANEW = {
 }
 
 
-@pytest.mark.parametrize("name", share(TABLES, 3))
+@pytest.mark.parametrize("name", share(TABLES, 4))
 def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -45,7 +45,7 @@ def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
     assert ways["anew"] == ANEW.get(name, 1), ways
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 5))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 8))
 def test_so_it_does_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
     """Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades."""
     ways = carry_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path)

@@ -21,6 +21,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.sql_text import to_sql
 from evaluator.language.types import Kind, Type
 from handler.sql import parse
+from tests.sampling import share
 
 TEXTS = """
 abs(-3); abs(-1.5); negative(4); positive(4); floor(2.5); ceil(2.5); floor(-2.5D); round(2.5); round(2); bround(2.5)
@@ -83,8 +84,9 @@ def literal(value: Any, of: Type) -> str:
     return to_sql(Literal(bool(value) if of.kind is Kind.BOOLEAN else value, of), "spark")
 
 
-@pytest.mark.parametrize("ansi", ["true", "false"])
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+@pytest.mark.parametrize(
+    ("zone", "ansi"), share([(zone, ansi) for zone in ("UTC", "Europe/Berlin") for ansi in ("true", "false")], 2)
+)
 def test_every_computed_constant_is_what_spark_computes(spark, ansi, zone):
     before = {name: spark.conf.get(name) for name in ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")}
     spark.conf.set("spark.sql.ansi.enabled", ansi)
