@@ -15,7 +15,6 @@ Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -28,6 +27,7 @@ from evaluator.binding.between import as_one_test
 from evaluator.binding.bind_plain import bind_plain
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.clock_tests import as_compared, folded, is_range, may_be_out_of_range
+from evaluator.binding.constant_domain import equal_in_any_type, in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
@@ -43,6 +43,8 @@ from evaluator.binding.leaves import (
     starts_with,
     text_constant,
 )
+from evaluator.binding.list_members import as_column_type, check_one_comparison, holds_exactly, may_hold_any
+from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operands import (
     BoundColumn,
     BoundConstant,
@@ -55,34 +57,27 @@ from evaluator.binding.operands import (
 from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
 from evaluator.binding.type_coercion import (
-    adds_midnight,
     as_rounded,
     common_decimal,
     has_one_form,
     in_38_digits,
     meets_in_38_digits,
-    only_rounds,
     rounding_type,
-    type_for_text,
     without_lossless_casts,
 )
-from evaluator.functions.base import common_digits
-from evaluator.functions.calendar import as_shown
-from evaluator.functions.conversions import keeps_value
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.clock import reads_clock
 from evaluator.language.column_resolution import with_near_names
-from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.key_set import KeySet
 from evaluator.language.like import Form, parse_like
-from evaluator.language.literal import SMALLEST_DOUBLE, exact_number, in_domain, is_integer_text, to_ordinals
+from evaluator.language.literal import SMALLEST_DOUBLE, to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import Kind
 from evaluator.statistics.columns import array_dtype
 from evaluator.statistics.ranges import Members, range_of
 
@@ -234,14 +229,14 @@ class _Binder:
         if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
             op, left, right = MIRRORED[op], right, left
         if not isinstance(right, BoundConstant):
-            return self._between_columns(op, left, right), None
+            return between_operands(op, left, right, self._semantics), None
         if isinstance(left, BoundConstant):
             return between_constants(op, left, right), None
         if not right.interval.value:
             return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
         if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
             raise UnsupportedError("text <=> a constant of another type is not decided: it may be NULL in Hive")
-        operand, interval = self._in_domain_of(left, right)
+        operand, interval = in_domain_of(left, right, self._semantics)
         if meets_in_38_digits(operand.type, right.type, self._semantics):
             common, limit = common_decimal(operand.type, right.type)
             interval = as_rounded(interval, operand.type, right.type)
@@ -271,83 +266,13 @@ class _Binder:
             yield between_constants(op, left, right) if isinstance(left, BoundConstant) else Fixed(outcome.UNKNOWN)
             return
         left, right = as_compared(left, right, self._semantics)
-        test = self._between_columns(op, left, right)
+        test = between_operands(op, left, right, self._semantics)
         if isinstance(test, Comparison):
             left, right = folded(test.left), folded(test.right)
             test = Comparison(op, left, right)
             if isinstance(left, BoundConstant) and isinstance(right, BoundConstant):
                 test = Fixed(int(rules.pack(rules.compare(op, range_of(left.interval), range_of(right.interval)))))
         yield test
-
-    def _in_domain_of(
-        self, operand: BoundOperand, constant: BoundConstant, via: Type | None = None
-    ) -> tuple[BoundColumn | BoundFunction, Interval]:
-        """The operand without the casts that can be looked through, and the constant in that operand's domain.
-
-        ``via``: the binary type in which the comparison is done, where that is not the type of either side.
-        """
-        while isinstance(operand, BoundFunction) and operand.function == "cast":
-            source = operand.arguments[0]
-            if keeps_value(source.type, operand.type):
-                if via is None and operand.type.kind.is_fractional and not source.type.kind.is_fractional:
-                    via = operand.type  # the constant is rounded, though the operand is not
-                operand = source
-            elif only_rounds(source.type, operand.type, self._semantics) or adds_midnight(
-                source.type, operand.type, constant.type
-            ):
-                via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
-                operand = source
-            else:
-                break
-        if isinstance(operand, BoundConstant):
-            raise UnsupportedError("a comparison of constants is not decided")
-        if operand.type.kind in (Kind.STRING, Kind.VARCHAR):
-            read_as = type_for_text(constant.type, operand.type, self._semantics)
-            if read_as != operand.type:
-                operand = BoundFunction("cast", (operand,), read_as, self._semantics)
-        interval = in_domain(constant.value, constant.type, operand.type, self._semantics, via)
-        if isinstance(operand, BoundFunction) and operand.type.kind is Kind.TIMESTAMP:
-            interval = as_shown(interval, self._semantics)
-        return operand, interval
-
-    def _between_columns(self, op: str, left: BoundOperand, right: BoundOperand) -> Test:
-        left, right = without_lossless_casts(left), without_lossless_casts(right)
-        kinds = (left.type.kind, right.type.kind)
-        if Kind.CHAR in kinds or Kind.OTHER in kinds:
-            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
-        if any(kind.is_fractional for kind in kinds):
-            if self._semantics.signed_zero_differs or not all(kind.is_number for kind in kinds):
-                raise UnsupportedError("two floating-point operands are not decided under this engine")
-            if not all(kind.is_fractional for kind in kinds):
-                if Kind.FLOAT in kinds:
-                    raise UnsupportedError("a float compared with a number of another type is not decided")
-                left, right = (_cast(side, DOUBLE, self._semantics) for side in (left, right))
-        elif (Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds)) or set(kinds) == {
-            Kind.TIMESTAMP,
-            Kind.TIMESTAMP_LTZ,
-        }:
-            if self._semantics.date_hides_timestamp:
-                raise UnsupportedError("a date compared with a timestamp is not decided under this engine")
-            # Spark compares instants, Hive wall clocks.
-            as_instants = Kind.TIMESTAMP_LTZ in kinds and not self._semantics.utc_timestamps
-            common = TIMESTAMP_LTZ if as_instants else TIMESTAMP
-            left, right = (_cast(side, common, self._semantics) for side in (left, right))
-        elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
-            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
-        elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):
-            left, right = (
-                in_38_digits(left, right.type, self._semantics),
-                in_38_digits(right, left.type, self._semantics),
-            )
-        if not (
-            isinstance(left, BoundColumn)
-            and isinstance(right, BoundColumn | BoundConstant)
-            and (
-                (left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL) or left.type == right.type
-            )
-        ):
-            left, right = (_as_function(side, self._semantics) for side in (left, right))
-        return Comparison(op, left, right)
 
     # -- the other leaves
 
@@ -367,23 +292,23 @@ class _Binder:
             constants = [m for m in constants if not m.is_range]
             if not constants:
                 return
-        _check_one_comparison(operand.type, constants, self._semantics)
+        check_one_comparison(operand.type, constants, self._semantics)
         via = rounding_type((operand.type, *(m.type for m in constants)))
         has_null = any(not m.interval.value for m in constants)
         target: BoundOperand = operand
         points: list[Any] = []
         lookups: list[Any] = []
         taken = self._semantics.lists_take_column_type
-        wider: list[Interval] = list(_as_column_type(operand.type, constants)) if taken else []
+        wider: list[Interval] = list(as_column_type(operand.type, constants)) if taken else []
         for member in constants:
             if not member.interval.value:
                 continue
-            target, interval = self._in_domain_of(operand, member, via)
+            target, interval = in_domain_of(operand, member, self._semantics, via)
             ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
             if not interval.is_point or interval.null:
                 wider.append(ordinal)
                 if via is not None and not interval.null and not member.type.kind.is_fractional:
-                    points += self._equal_in_any_type(operand, member)
+                    points += equal_in_any_type(operand, member, self._semantics)
             elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
                 wider.append(ordinal.with_bounds(-SMALLEST_DOUBLE, SMALLEST_DOUBLE))
             elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
@@ -402,11 +327,11 @@ class _Binder:
             isinstance(target, BoundColumn)
             and not has_null
             and not moments
-            and not _may_hold_any(target.type, points, wider)
+            and not may_hold_any(target.type, points, wider)
         ):
             yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
             return
-        if wider and not has_null and not any(_holds_exactly(operand.type, member) for member in constants):
+        if wider and not has_null and not any(holds_exactly(operand.type, member) for member in constants):
             raise UnsupportedError("IN over numbers that the column's type does not hold is not decided")
         test = Membership(target, Members.of(points, dtype, has_null))
         if lookup is None and not wider and not moments:
@@ -414,14 +339,6 @@ class _Binder:
         yield test, lookup
         for interval in wider:
             yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
-
-    def _equal_in_any_type(self, operand: BoundOperand, member: BoundConstant) -> list[Any]:
-        """The value of an exact column that is the member itself: equal numbers stay equal when both are rounded."""
-        target, interval = self._in_domain_of(operand, member)
-        if not (isinstance(target, BoundColumn) and interval.is_point) or target.type.kind.is_fractional:
-            return []
-        ordinal = to_ordinals(interval, target.type).lo
-        return [] if isinstance(ordinal, Fraction) else [ordinal]
 
     def _among_keys(self, operand: ex.Operand, keys: KeySet) -> tuple[Test, Lookup | None]:
         """A list of keys in the column's own type. Its ends are bound as a list of literals would be.
@@ -467,79 +384,6 @@ class _Binder:
         return starts_with(operand, parsed.prefix, exact=False, pattern=parsed), None
 
 
-def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
-    """Raise UnsupportedError where an engine compares a whole list in a type that changes its members.
-
-    An engine may compare a list that holds text as text: then 1 is not in ('1.0') (P11). That makes no difference where
-    a value has one text only: integers among integers, dates among dates. Numbers without a common decimal are rounded
-    (Hive: 2 is in (1.5) for a decimal(38,0)) or lost (Spark). A NULL of a type takes part in the choice of the type.
-    """
-    members = [m for m in members if m.type.kind is not Kind.VOID]
-    if column.kind.is_text and not all(m.type.kind.is_text for m in members):
-        raise UnsupportedError("text IN a list of other types is not decided: engines differ")
-    if column.kind is Kind.BINARY and semantics.binary_lists_fail:
-        raise UnsupportedError("IN over binary is not decided under this engine")
-    decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
-    if any(t.kind is Kind.DECIMAL for t in decimals) and common_digits(decimals) > 38:
-        raise UnsupportedError("IN over numbers that have no common decimal is not decided")
-    if column.kind.is_text or not any(m.type.kind.is_text for m in members):
-        return
-    if column.kind.is_integer:
-        alike = all(
-            m.type.kind.is_integer or (m.type.kind.is_text and (m.value is None or is_integer_text(m.value)))
-            for m in members
-        )
-    else:
-        alike = column.kind is Kind.DATE and all(
-            m.type.kind is Kind.DATE or (m.type.kind.is_text and (m.value is None or len(str(m.value)) == 10))
-            for m in members
-        )
-    if not alike:
-        raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
-
-
-def _as_column_type(column: Type, members: Sequence[BoundConstant]) -> Iterator[Interval]:
-    """What members may become that are cast to the column's type: the greatest or smallest integer, a day."""
-    holds_dates = column.kind is Kind.DATE and any(member.type.kind is Kind.DATE for member in members)
-    for member in members:
-        value: Any = member.value
-        if value is None:
-            continue
-        if column.kind.is_integer and member.type.kind.is_fractional:
-            smallest, largest = column.integer_range()
-            if not smallest <= value <= largest:
-                end = smallest if value < smallest else largest
-                yield Interval(end - Fraction(1, 2), end, null=False)
-        elif holds_dates and member.type.kind.is_timestamp:
-            day = math.floor(Fraction(value) / DAY)
-            yield Interval(day - Fraction(1, 2), day, null=False)
-
-
-def _holds_exactly(column: Type, member: BoundConstant) -> bool:
-    """Whether a member is a value of an integer column's type. Hive folds a list without such a member to FALSE."""
-    if not column.kind.is_integer or not member.type.kind.is_number or member.value is None:
-        return True
-    smallest, largest = column.integer_range()
-    try:
-        number = exact_number(member.value)
-    except UnsupportedError:
-        return False
-    return isinstance(number, int) and smallest <= number <= largest
-
-
-def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]) -> bool:
-    """Whether a column of this type can hold any member of a list: 300 is no tinyint, 'abc' no varchar(2)."""
-    if column.kind.is_integer:
-        smallest, largest = column.integer_range()
-        return any(smallest <= p <= largest for p in points) or any(
-            max(smallest, math.ceil(i.lo)) <= min(largest, math.floor(i.hi)) for i in wider
-        )
-    if column.kind in (Kind.CHAR, Kind.VARCHAR):
-        texts = [*points, *(i.lo for i in wider)]
-        return any(len(text) <= column.precision for text in texts)
-    return True
-
-
 def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
     """The look-up of the results that a function of a column must have; only where equal results are identical."""
     expression = expression_of(test)
@@ -548,12 +392,3 @@ def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> L
     operand = test.left if isinstance(test, Comparison) else test.operand
     [column] = columns_of(operand).values()
     return Lookup(column, tuple(values), expression[0])
-
-
-def _cast(operand: BoundOperand, target: Type, semantics: Semantics) -> BoundOperand:
-    return operand if operand.type == target else BoundFunction("cast", (operand,), target, semantics)
-
-
-def _as_function(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
-    """A column in value form: a cast to its own type."""
-    return BoundFunction("cast", (operand,), operand.type, semantics) if isinstance(operand, BoundColumn) else operand
