@@ -45,6 +45,7 @@ from evaluator.binding.leaves import (
 )
 from evaluator.binding.list_members import as_column_type, check_one_comparison, holds_exactly, may_hold_any
 from evaluator.binding.operand_comparisons import between_operands
+from evaluator.binding.operand_resolution import resolve_operand
 from evaluator.binding.operands import (
     BoundColumn,
     BoundConstant,
@@ -52,7 +53,6 @@ from evaluator.binding.operands import (
     BoundOperand,
     Condition,
     columns_of,
-    resolve_operand,
 )
 from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Step

@@ -1,0 +1,294 @@
+"""Operands of a filter bound to a table's columns: names are resolved, functions of constants are computed.
+
+    lower(s)                           a function of the column s
+    date '1994-01-01' + interval ...   the constant that the engine computes
+    current_date()                     a range of the clock
+
+Pitfall P15 is described in docs/facts/pitfalls.md#p15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from evaluator.binding.declared_types import Seen, seen
+from evaluator.binding.operands import (
+    BindCondition,
+    BoundColumn,
+    BoundConstant,
+    BoundFunction,
+    BoundIf,
+    BoundOperand,
+    BoundReading,
+    applied,
+    columns_of,
+    literal_interval,
+)
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.argument_counts import check_count
+from evaluator.functions.base import Argument
+from evaluator.functions.calendar import through_text
+from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
+from evaluator.functions.constants import constant_result, with_dates, with_times
+from evaluator.functions.conversions import keeps_value
+from evaluator.language import expression as ex
+from evaluator.language.clock import MOMENT_FUNCTIONS
+from evaluator.language.column_resolution import resolve_column
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.function_names import SYNONYMS
+from evaluator.language.interval import UNKNOWN, Interval, point
+from evaluator.language.literal import kept_digits
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.time_spans import TimeSpan
+from evaluator.language.types import DATE, STRING, Kind, Type
+
+__all__ = ["resolve_operand"]
+
+#: A reason shows a constant in at most so many characters.
+_MAX_SHOWN = 120
+#: Functions that read a text of the clock as a date.
+_OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
+_OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
+
+
+def resolve_operand(
+    operand: ex.Operand, schema: Schema, semantics: Semantics, bind_condition: BindCondition
+) -> BoundOperand:
+    """Resolve names and types of an operand, bottom-up. Raises UnsupportedError(why) if it cannot be decided.
+
+    ``bind_condition`` binds the condition of a conditional operand, like a filter of its own.
+    """
+
+    def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
+        match node:
+            case ex.Column():
+                return _bind_column(node, schema, semantics)
+            case ex.Call(function=name, arguments=()) if name in MOMENT_FUNCTIONS:
+                return _bind_moment(name, schema, semantics)
+            case ex.Literal(value=value, type=literal_type):
+                if literal_type.kind.is_timestamp and isinstance(value, Fraction):
+                    value = kept_digits(value, semantics)
+                return BoundConstant(value, literal_interval(value, literal_type), literal_type)
+            case ex.Cast() | ex.Call() if all(isinstance(argument, BoundConstant) for argument in arguments):
+                return _bind_constant(node, arguments, semantics)
+            case ex.Cast() | ex.Call():
+                return _bind_call(node, arguments, semantics)
+            case ex.If():
+                return _bind_if(node, arguments, semantics, bind_condition)
+            case ex.Opaque(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
+
+    bound = ex.fold(operand, bind, _operands_of)
+    if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan):
+        raise UnsupportedError("an interval is not compared")
+    return bound
+
+
+def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
+        raise UnsupportedError("an interval is not decided here")
+    if isinstance(node, ex.Cast):
+        return _bind_function("cast", _read_back("cast", node.type, arguments), node.type, semantics)
+    name = node.function
+    if name not in FUNCTIONS:
+        raise UnsupportedError(f"function {name} is not decided")
+    arguments = _read_back(name, None, arguments)
+    result = _agreed(name, _result(name, [a.type for a in arguments]), node.type)
+    return _bind_function(name, arguments, result, semantics)
+
+
+def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
+    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    constants = [one for one in arguments if isinstance(one, BoundConstant)]
+    if any(one.is_range for one in constants):
+        return _bind_range(node, constants, semantics)
+    given = [Argument(one.type, one.interval) for one in constants]
+    of_clock = any(one.of_clock for one in constants)
+    read = with_times(name, with_dates(name, given), semantics)
+    arguments = [
+        old if argument is before else BoundConstant(argument.interval.lo, argument.interval, argument.type, of_clock)
+        for old, before, argument in zip(arguments, given, read, strict=True)
+    ]
+    try:
+        folded = constant_result(name, read, node.type if name == "cast" else None, semantics)
+        if folded is not None:
+            value, result = folded
+            if name != "cast" and not isinstance(value, TimeSpan):
+                result = _agreed(name, result, node.type)
+            return BoundConstant(value, point(value), result, of_clock)
+        return _bind_call(node, arguments, semantics)
+    except UnsupportedError as error:
+        text = ex.to_text(node)
+        shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+        message = f"the constant {shown} is not computed ({error}): write its value as a literal"
+        raise UnsupportedError(message) from error
+
+
+def _bind_moment(name: str, schema: Schema, semantics: Semantics) -> BoundConstant:
+    """A function of the clock. Raises UnsupportedError where a column of this name may be meant."""
+    if name != "unix_timestamp" and schema.resolve(name, case_sensitive=False) is not None:
+        raise UnsupportedError(f"{name} is a function, or the column of this name")
+    interval, result = moment(name, semantics)
+    return _of_clock(interval, result)
+
+
+def _of_clock(interval: Interval, result: Type, form: str = "") -> BoundConstant:
+    if interval.value and interval.lo is None and interval.hi is None:
+        raise UnsupportedError("it depends on the moment of the query in a way that is not decided")
+    return BoundConstant(interval.lo if interval.is_point else None, interval, result, True, form)
+
+
+def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semantics: Semantics) -> BoundOperand:
+    """A function of constants of which some are ranges of the clock."""
+    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    target = node.type if isinstance(node, ex.Cast) else DATE if name in _OF_DAYS else None
+    [first, *others] = [_as_read(one, target, semantics) if one.form and target else one for one in arguments]
+    if name in ("cast", "to_date") and first is not arguments[0] and first.type == target and not others:
+        return first
+    given = [Argument(one.type, one.interval) for one in (first, *others)]
+    moved_range = moved(name, given, semantics)
+    if moved_range is not None:
+        return _of_clock(*moved_range)
+    if name == "from_unixtime" and (not semantics.is_utc or not (semantics.clock and semantics.clock.zone_known)):
+        return _of_clock(shown_seconds(given, semantics), STRING, written_form(name, given, target))
+    read = [
+        BoundConstant(one.value, argument.interval, one.type, one.of_clock)
+        for one, argument in zip((first, *others), in_any_zone(name, given, target, semantics), strict=True)
+    ]
+    bound = _bind_call(node, list(read), semantics)
+    assert isinstance(bound, BoundConstant)
+    return _of_clock(bound.interval, bound.type, written_form(name, given, target))
+
+
+def _as_read(constant: BoundConstant, target: Type, semantics: Semantics) -> BoundConstant:
+    """A text of the clock as the value of a type that it is read as; the text itself where that is not decided."""
+    interval = read_text(constant.form, constant.interval, target, semantics)
+    return constant if interval is None else _of_clock(interval, target)
+
+
+def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
+    """The children of an operand that have a value: not the condition of an IF."""
+    return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
+
+
+def _bind_if(
+    node: ex.If, branches: list[BoundOperand], semantics: Semantics, bind_condition: BindCondition
+) -> BoundOperand:
+    """A conditional. Its condition is bound like a filter of its own, so a part that is not decided is unknown."""
+    result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
+    condition = bind_condition(_nullif_as_hive(node, branches[1].type) if semantics.nullif_converts else node.condition)
+    columns = [BoundColumn(column, column.type) for column in condition.columns]
+    conditional = BoundIf("if", (*columns, *branches), result, semantics, condition)
+    if columns_of(conditional):
+        return conditional
+    constants = [branch for branch in branches if isinstance(branch, BoundConstant)]
+    interval = conditional.interval([branch.interval for branch in constants])
+    if any(branch.of_clock for branch in constants) or condition.of_clock:
+        return _of_clock(interval, result)
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError("a conditional of constants is not decided")
+    return BoundConstant(interval.lo, interval, result)
+
+
+def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:
+    """The condition of a conditional, not known where it may be Hive's ``nullif`` of two types.
+
+    Hive casts the second argument to the first one's type: ``nullif(i, 0.5)`` is NULL for 0.
+    """
+    match node:
+        case ex.If(ex.Compare("=", left, right), ex.Literal(value=None), otherwise) if left == otherwise:
+            is_same = isinstance(right, ex.Literal) and keeps_value(right.type, value_type)
+            return node.condition if is_same else ex.Unknown("nullif of different types")
+        case _:
+            return node.condition
+
+
+def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundOperand:
+    """The column as the filter sees it. Raises UnsupportedError where its declared type may change values (C11)."""
+    field = resolve_column(column.name, schema, case_sensitive=semantics.case_sensitive)
+    declared, stored = column.type, field.type
+    if declared is not None and len(column.path) > 1 and not field.name.endswith("." + ".".join(column.path[1:])):
+        raise UnsupportedError(f"column {column.name} is {field.name} in the table: it may be read as NULL")
+    match seen(declared, stored):
+        case Seen.VALUE:
+            return BoundColumn(field, declared if declared and declared.kind is Kind.CHAR else stored)
+        case Seen.PREFIX if declared is not None:
+            return BoundReading("read", (BoundColumn(field, stored),), declared, semantics)
+        case Seen.MOMENT:
+            return BoundReading("read", (BoundColumn(field, stored),), stored, semantics)
+        case _:
+            raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+
+
+def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
+    """The one argument without its cast to text, where reading the text gives the value back."""
+    match arguments:
+        case [BoundFunction(function="cast", arguments=(source,), type=text)] if (
+            text.kind is Kind.STRING and through_text(name, target, source.type)
+        ):
+            return [source]
+        case _:
+            return arguments
+
+
+def _result(name: str, types: Sequence[Type]) -> Type:
+    check_count(name, len(types))
+    try:
+        return FUNCTIONS[name].result(types)
+    except (IndexError, ValueError) as error:
+        raise _wrong_arguments(name, len(types)) from error
+
+
+def _wrong_arguments(name: str, count: int) -> UnsupportedError:
+    return UnsupportedError(f"function {name} with {count} arguments is not decided")
+
+
+def _agreed(name: str, result: Type, declared: Type | None) -> Type:
+    """The result type, when the filter states one too: an engine that computes in another type may round or
+    overflow.
+    """
+    if declared is None or declared == result or result.kind is Kind.VOID:
+        return result
+    kinds = (declared.kind, result.kind)
+    if all(kind.is_integer for kind in kinds) or (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL) and declared.scale >= result.scale
+    ):
+        return declared
+    if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
+        return declared  # a float result is widened beyond the difference
+    if (
+        (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL)
+        or set(kinds) == {Kind.STRING, Kind.VARCHAR}
+        or all(kind.is_timestamp for kind in kinds)
+    ):
+        return result
+    raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
+
+
+def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, semantics: Semantics) -> BoundOperand:
+    if name == "cast" and arguments[0].type.kind is Kind.CHAR and result_type.kind is Kind.STRING:
+        return arguments[0]  # Hive trims the padding: a comparison with CHAR allows for that (P15)
+    if any(a.type.kind is Kind.CHAR for a in arguments):
+        raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
+    function = BoundFunction(name, tuple(arguments), result_type, semantics)
+    # Computed once with unknown columns: types that are never decided raise here, with the reason.
+    constant = all(isinstance(a, BoundConstant) for a in arguments)
+    unbound = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
+    try:
+        interval = applied(name, unbound, result_type, semantics)
+    except (IndexError, ValueError, TypeError) as error:
+        raise _wrong_arguments(name, len(arguments)) from error
+    if not constant:
+        return function
+    if any(isinstance(a, BoundConstant) and a.of_clock for a in arguments):
+        return _of_clock(interval, result_type)
+    if interval.is_bounded and not interval.is_point and not interval.null and result_type.kind is Kind.DOUBLE:
+        return BoundConstant(None, interval, result_type, True)  # exp(1), up to its last digit
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError("its value depends on the version, the settings or the last digit")
+    return BoundConstant(interval.lo, interval, result_type)
