@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
     with needs_extra("serve", "sidecar"):
-        from handler.sidecar.allowed_roots import AllowedRoots
+        from handler.sidecar.roots.allowed_roots import AllowedRoots
         from handler.sidecar.run import serve
         from handler.sidecar.settings import SettingsError, load_settings, print_settings
 

@@ -12,7 +12,7 @@ from handler.doctor.findings import Finding, RunStatement
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
-from handler.sidecar.locations import wire_location
+from handler.sidecar.roots.locations import wire_location
 from handler.views.texts import visible
 from index_store.opened_table import open_table
 

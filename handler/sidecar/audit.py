@@ -43,7 +43,7 @@ from handler.sidecar.decisions.planning import FilterQuery
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import FileIndices
 from handler.sidecar.request_matching import ViewFiles
-from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
+from handler.sidecar.roots.sandboxed_file_system import SandboxedFileSystem
 from index_store import FileSlice
 from index_store.storage.storage import Storage
 

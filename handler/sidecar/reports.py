@@ -8,7 +8,7 @@ import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from handler.sidecar.allowed_roots import AllowedTable
+from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.view import FilterDecision, View
 from handler.views.texts import visible
 

@@ -17,10 +17,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
-from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import Metrics
 from handler.sidecar.pages import Pages
+from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.server import Server
 from handler.sidecar.service import Service
 from handler.sidecar.settings import Settings

@@ -26,7 +26,6 @@ import numpy as np
 
 from evaluator.language.semantics import Semantics
 from evaluator.language.zones import zone_named
-from handler.sidecar.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text, cut_texts
 from handler.sidecar.decisions.planning_process import PlanningFailed
@@ -37,6 +36,7 @@ from handler.sidecar.metrics import BECAUSE, Metrics
 from handler.sidecar.names import ListedNames
 from handler.sidecar.reports import AnswerReport, Reports
 from handler.sidecar.request_matching import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
+from handler.sidecar.roots.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.settings import Settings
 from handler.sidecar.tables import Tables, TableUnavailable
 from handler.sidecar.view import FilterDecision, FilterQuery, View

@@ -29,7 +29,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evaluator.language.errors import SargoError
-from handler.sidecar.allowed_roots import AllowedTable
 from handler.sidecar.decisions.expensive_filters import ExpensiveFilters
 from handler.sidecar.decisions.planning import (
     PlannedFilter,
@@ -40,6 +39,7 @@ from handler.sidecar.decisions.planning import (
 )
 from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
 from handler.sidecar.idl import Refused
+from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import FilterDecision, FilterQuery, View
 from index_store import Table

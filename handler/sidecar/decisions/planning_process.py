@@ -45,7 +45,7 @@ from handler.sidecar.decisions.planning import (
     plan_filter,
 )
 from handler.sidecar.request_matching import ViewFiles
-from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
+from handler.sidecar.roots.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.sizes import bytes_of
 from index_store import Table
 from index_store.opened_table import OpenTable

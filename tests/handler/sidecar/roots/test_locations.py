@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handler import open_table, prune
-from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.idl import Refused
-from handler.sidecar.locations import read_location, wire_location
+from handler.sidecar.roots.allowed_roots import AllowedRoots
+from handler.sidecar.roots.locations import read_location, wire_location
 from handler.sidecar.settings import SettingsError
 from tests.handler.sidecar.conftest import request, skipped_names
 from tests.handler.sidecar.test_service import I_IS_100

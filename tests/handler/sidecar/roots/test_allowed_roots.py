@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import fs
 
-from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.idl import Refused
-from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
+from handler.sidecar.roots.allowed_roots import AllowedRoots
+from handler.sidecar.roots.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.settings import SettingsError
 from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.test_service import I_IS_100

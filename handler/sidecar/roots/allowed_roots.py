@@ -24,8 +24,8 @@ from urllib.parse import unquote
 from pyarrow import fs
 
 from handler.sidecar.idl import Refused
-from handler.sidecar.locations import read_location
-from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
+from handler.sidecar.roots.locations import read_location
+from handler.sidecar.roots.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.settings import SettingsError
 from index_store.storage.file_systems import has_query
 
