@@ -142,7 +142,8 @@ def answer(spark: Any, path: Path, options: dict[str, str], settings: dict[str, 
             f"{row[0]} {row[1]}" for row in frame.select("_hoodie_record_key", "_hoodie_commit_time").collect()
         )
     except Exception as error:
-        return f"refused: {type(error).__name__} {' '.join(str(error).split())[:160]}"
+        said = str(error).replace(str(path.parent), "/...")
+        return f"refused: {type(error).__name__} {' '.join(said.split())[:160]}"
     finally:
         for name in settings:
             spark.conf.unset(name)
