@@ -1,42 +1,54 @@
-# Every target depends on `install`, which makes .venv once from the lock file.
+# Targets depend on `install`, which makes .venv once from the lock file. `demo` needs a small part of it.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.demo-installed
 BENCH_STAMP := $(VENV)/.bench-installed
 HIVE_STAMP := $(VENV)/.hive-installed
 DOCS_STAMP := $(VENV)/.docs-installed
 TPCH_STAMP := $(VENV)/.tpch-installed
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.10 --no-header --no-annotate --quiet
 SPARK35 := $(VENV)/spark35
 CONNECT := $(VENV)/connect
 STAGE ?=
 HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
+ARGS ?=
+# One process more than cores, for tests wait for Spark; at most four, which take 8 GB.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
 SECONDS ?= 60
 SEED ?= 1
 TORTURE ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove torture fuzz lint format bench tpch docs lock clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar test-java test-emulators test-browser format-java prove torture fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## Make the virtual environment .venv
 
-$(STAMP): pyproject.toml requirements.lock
+$(DEMO_STAMP): pyproject.toml requirements-demo.lock handler/version.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --requirement requirements.lock
-	$(BIN)/pip install --quiet --no-deps --editable .
-	touch $@
+	@echo "Installing what Sargo itself needs: $$(grep -c == requirements-demo.lock) lines of requirements-demo.lock, some 90 MB"
+	$(BIN)/pip install --disable-pip-version-check --requirement requirements-demo.lock
+	@echo "Installing Sargo from this folder"
+	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
+	@touch $@
 
-demo: install ## Skip files of a real Hudi table with real Hive filters, and prove that no row is lost
+$(STAMP): $(DEMO_STAMP) requirements.lock
+	@echo "Installing what the tests need: requirements.lock, some 1.5 GB; 'make demo' does without"
+	$(BIN)/pip install --disable-pip-version-check --requirement requirements.lock
+	@touch $@
+
+demo: $(DEMO_STAMP) ## Skip files of a real Hudi table with real Hive filters, and prove that no row is lost
 	$(BIN)/sargo demo
 
 test: install ## Run every test but those that start Hive and the long ones on Spark
-	$(BIN)/python -m pytest -m "not hive and not spark_full" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "not cluster and not hive and not spark_full and not pages" -n $(WORKERS) --dist loadfile
 
 test-all: install ## Run make test with all cases instead of a share, and other examples of the property tests
 	SARGO_TESTS=all $(MAKE) test
@@ -52,6 +64,9 @@ test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real 
 
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)
+
+test-cluster: $(HIVE_STAMP) jar ## Run queries on real HDFS and YARN: Tez in containers, the sidecar without Java, nodes killed
+	$(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
 
 hive-up: $(HIVE_STAMP) jar ## Start a HiveServer2 with Hudi tables that skips files, until Ctrl-C (HIVE=hive313 for 3.1.3)
 	$(BIN)/python -m tests.hive.playground $(HIVE)
@@ -79,6 +94,17 @@ $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
 jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)
 	$(MAVEN) -q -Dmaven.test.skip package
 
+test-emulators: install ## Run the tests on Azurite and fake-gcs-server, which must be on the PATH
+	$(BIN)/python -m pytest tests/handler/object_stores/test_other_stores.py -rs
+
+test-browser: install ## Open the HTML pages in Chromium: search, sort, keyboard, dark mode, phone, accessibility
+	$(BIN)/pip install --quiet --editable '.[browser]'
+	@test -n "$$CHROMIUM" || which chromium || which chromium-browser || which google-chrome \
+	  || { test "$$(id -u)" = 0 && which apt-get && apt-get update -qq \
+	       && apt-get install -y -qq --no-install-recommends chromium; } \
+	  || { echo "No Chromium: apt-get install chromium as root, or CHROMIUM=/path/to/chrome make test-browser"; exit 1; }
+	$(BIN)/python -m pytest -m browser -rs
+
 test-java: ## Test the jar for Hive, check the format of its code, and build it without a warning
 	$(MAVEN) verify
 
@@ -93,17 +119,22 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
 
-fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 60)
+fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 30)
 	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
 
-torture: install ## Damage every byte of the metadata of six real tables: no file may get lost (hours; TORTURE="--sample 2000")
+torture: install ## Every fault of a store, every race of index writers, every damaged byte of six tables: nothing may get lost (hours; TORTURE="--sample 2000")
+	SARGO_TESTS=all nice $(BIN)/python -m pytest -q -n 2 tests/handler/object_stores/test_faults*.py tests/index_store/own/*/test_races.py
 	nice $(BIN)/python -m tests.torture --processes 2 $(TORTURE)
 
-lint: install ## ruff (rules and format), mypy strict, layers and circles of imports
+lint: install ## ruff (rules and format), mypy strict, layers and circles of imports, the code from sargo.thrift
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.handler.sidecar.thrift_code --check
+
+thrift: install ## Write the code from handler/sargo.thrift anew (needs Debian's thrift-compiler)
+	$(BIN)/python -m tests.handler.sidecar.thrift_code
 
 format: install ## Format the code, and let ruff mend what it can
 	$(BIN)/ruff format .
@@ -119,20 +150,34 @@ $(BENCH_STAMP): $(STAMP)
 tpch: $(TPCH_STAMP) $(SPARK35)/.installed ## The scans of TPC-H on tables of real Hudi: what Sargo, Hudi and exact bounds keep (SF=1)
 	$(BIN)/python -m tests.tpch --scale $(SF) --save
 
+tpcds: $(TPCH_STAMP) $(SPARK35)/.installed ## The same for TPC-DS
+	$(BIN)/python -m tests.tpcds --scale $(SF) --save
+
 $(TPCH_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[tpch]'
 	touch $@
 
-docs: $(DOCS_STAMP) ## Build the documentation: build/docs/index.html (a broken link fails)
+docs: $(DOCS_STAMP) ## Build the documentation: build/docs/index.html (a broken link fails), and run the examples of its pages
 	SARGO_CACHE=off $(BIN)/python -m sphinx -W --keep-going -q -E -a -b html docs build/docs
+	$(BIN)/python -m pytest tests/docs tests/examples -m pages -n $(WORKERS)
 
 $(DOCS_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
-lock: install ## Write requirements.lock anew from pyproject.toml (for every Python >= 3.10)
+lock: install ## Write requirements.lock and requirements-demo.lock anew from pyproject.toml (for every Python >= 3.10)
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --universal --python-version 3.10 --extra dev --no-header --no-annotate --quiet pyproject.toml --output-file requirements.lock
+	$(COMPILE) --extra dev pyproject.toml --output-file requirements.lock
+	$(COMPILE) --constraint requirements.lock pyproject.toml --output-file requirements-demo.lock
+
+dist: install ## Build the wheel (with the jar) and the sdist twice, try them in clean environments, report: dist/ (ARGS=--quick)
+	nice $(BIN)/python -m tests.release $(ARGS)
+
+image: install ## Build the sidecar's container from Debian's packages, without a registry, and try it (mmdebstrap, buildah)
+	$(BIN)/python -m tests.release.image
+
+release-notes: install ## Print the notes of this version, from CHANGELOG.md
+	@$(BIN)/python -m tests.release.release_notes
 
 clean: ## Remove what the build made
 	rm -rf $(VENV) build dist *.egg-info

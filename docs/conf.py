@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from handler.version import VERSION
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -12,7 +13,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "Sargo"
 author = "The Sargo authors"
 project_copyright = "The Sargo authors. Apache License 2.0"
-release = version = installed_version("sargo")
+release = version = VERSION
 
 extensions = [
     "myst_parser",

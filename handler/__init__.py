@@ -17,8 +17,11 @@ Public names are imported at their first use, so that ``sargo --help`` and execu
 
 from __future__ import annotations
 
+from handler.planning.page_makers import register
+
 TYPE_CHECKING = False  # ``typing`` would be the first thing that ``sargo`` loads
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from handler.advise.remedies import WhatHelps as WhatHelps
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from handler.planning.plan import Plan as Plan
     from handler.planning.plan import Reason as Reason
     from handler.planning.prune import prune as prune
+    from handler.planning.scan import scan as scan
     from index_store import FileSlice as FileSlice
     from index_store import TableError as TableError
     from index_store.opened_table import OpenTable as OpenTable
@@ -41,10 +45,38 @@ _MODULES = {
     "WhatHelps": "handler.advise.remedies",
     "open_table": "index_store.opened_table",
     "prune": "handler.planning.prune",
+    "scan": "handler.planning.scan",
     "what_helps": "handler.advise.remedies",
 }
 
-__all__ = ["FileSlice", "OpenTable", "Plan", "Reason", "TableError", "WhatHelps", "open_table", "prune", "what_helps"]
+__all__ = [
+    "FileSlice",
+    "OpenTable",
+    "Plan",
+    "Reason",
+    "TableError",
+    "WhatHelps",
+    "open_table",
+    "prune",
+    "scan",
+    "what_helps",
+]
+
+
+def _load_explain_html() -> Callable[..., str]:
+    from handler.pages.explain_page import explain_html
+
+    return explain_html
+
+
+def _load_notebook_html() -> Callable[..., str]:
+    from handler.pages.notebook import notebook_html
+
+    return notebook_html
+
+
+register("explain_html", _load_explain_html)
+register("notebook_html", _load_notebook_html)
 
 
 def __getattr__(name: str) -> Any:

@@ -120,7 +120,7 @@ exception Refused {
 
   /** For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report". */
   2: optional string code;
-}
+} (python.immutable = "false")
 
 service Sargo {
   /** Which of the listed files cannot hold a matching row. */
@@ -129,7 +129,7 @@ service Sargo {
   /** What was skipped and why not more, as text, for the report id of a reply. */
   string explain(1: string report_id, 2: string secret) throws (1: Refused refused);
 
-  /** A JSON object: {"status": "ok" | "stopping", ...}, with counts, and without names. Needs no secret. */
+  /** A JSON object: {"status": "ok" | "starting" | "stopping", ...}, with counts, and without names. Needs no secret. */
   string health();
 
   /**

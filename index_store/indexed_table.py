@@ -11,7 +11,7 @@ The base class knows the timeline, the schema and the files, and no index.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from index_store.kinds.base import IndexKind
@@ -57,11 +57,15 @@ def open_table(
     filesystem: Any = None,
     options: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
+    for_filters: bool = False,
+    before: Callable[[Storage], object] | None = None,
 ) -> IndexedTable:
     """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
     ``storage_options``: what the file system needs, such as region and endpoint (``storage.storage_options``).
+    ``for_filters``: what a filter needs beside the files is fetched ahead, too.
+    ``before``: called with the table's storage before anything is read.
     Raises TableError when there is no Hudi table, or one of a version that is not supported; TypeError and
     UnsupportedError for options that are none or misspelt.
     """
@@ -70,4 +74,7 @@ def open_table(
     if not os.fspath(path):
         raise ValueError("the path of the table is empty: give the folder that holds .hoodie")
     check_table_options(options)
-    return IndexedTable(Storage.at(path, filesystem, storage_options), options)
+    storage = Storage.at(path, filesystem, storage_options)
+    if before is not None:
+        before(storage)
+    return IndexedTable(storage, options, for_filters=for_filters)

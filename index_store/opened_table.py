@@ -12,7 +12,7 @@ kept on disk (``index_store.snapshots``): opening the table again, or after a co
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,17 +22,32 @@ from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.evaluation.evaluate import Evaluation, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
 from evaluator.evaluation.layered_providers import LayeredProvider
-from evaluator.language.errors import SargoError
+from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
 from index_store.cached_statistics import CachedStatistics
 from index_store.indexed_table import IndexedTable
 from index_store.indexed_table import open_table as open_indexed_table
-from index_store.snapshots import Snapshot, SnapshotCache, default_cache, keep_slices, open_snapshot, with_snapshot
+from index_store.kinds.base import begin_lookups
+from index_store.notebook_text import facts_html
+from index_store.snapshots import (
+    Snapshot,
+    SnapshotCache,
+    default_cache,
+    keep_slices,
+    name_of,
+    open_snapshot,
+    with_snapshot,
+)
+from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlices
+from index_store.table.table_schema import RECORD_KEY
 
-__all__ = ["OpenTable", "TableAtInstant", "TableStatistics", "open_table"]
+#: The partitions of so many secondary indexes are listed before it is known which columns they are of.
+MAX_LISTED = 4
+
+__all__ = ["OpenTable", "Opening", "TableAtInstant", "TableStatistics", "open_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,7 @@ class TableAtInstant:
 
     def provide(self, required: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableStatistics:
         """The required statistics of every kind. ``on_failure`` takes the kind's name and each error (C4)."""
+        begin_lookups((cached.kind for cached in self.cached), required)
         layered: list[LayeredProvider] = []
         providers: list[StatisticsProvider] = []
         for cached in self.cached:
@@ -78,17 +94,44 @@ class TableAtInstant:
         return TableStatistics(providers or [one.whole for one in layered], self.layers, layered)
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a table was opened: the arguments of ``open_table``, with the secrets among the options and in the URI."""
+
+    path: str = field(repr=False)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    storage_options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    filesystem: Any = field(default=None, repr=False)
+
+
 class OpenTable:
     """A table whose statistics are kept for the next filter. ``open_table`` makes it, ``prune`` takes it as a path.
 
     It answers for the timeline as it was when it was opened. Open the table again to see new commits.
+
+    It pickles as the arguments of ``open_table``, the options of the file system with their secrets among them, and its
+    last instant. Another process opens the table anew as of that instant, and keeps snapshots in its own folder.
     """
 
-    def __init__(self, table: IndexedTable, cache: SnapshotCache | None = None) -> None:
+    def __init__(self, table: IndexedTable, cache: SnapshotCache | None = None, opening: Opening | None = None) -> None:
         """``cache``: the folder for snapshots of the table; None: none are kept."""
         self.table = table
         self._cache = cache
+        self._opening = opening
+        self._until: str | None = None
         self._at: dict[str | None, TableAtInstant] = {}
+
+    @property
+    def opening(self) -> Opening:
+        """How the table was opened. Raises UnsupportedError where it was not by ``open_table``."""
+        if self._opening is None:
+            raise UnsupportedError(f"{self.path} was not opened by open_table, so no other process can open it again")
+        return self._opening
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        last = self.table.timeline.last
+        until = self._until or (None if last is None else last.requested)
+        return _open_again, (self.opening, until, self._cache is not None)
 
     @property
     def path(self) -> str:
@@ -97,11 +140,40 @@ class OpenTable:
     def __repr__(self) -> str:
         return f"OpenTable({self.path!r})"
 
-    def at(self, as_of: str | None = None) -> TableAtInstant:
-        """Slices and kinds at an instant, read once. Raises TableError when the slices cannot be listed."""
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows; None, for ``repr``, when the table cannot be read."""
+        try:
+            return self._facts_html()
+        except (SargoError, OSError):
+            return None
+
+    def _facts_html(self) -> str:
+        table, slices = self.table, self.at().slices
+        facts = [
+            ("path", self.path),
+            ("version", f"{table.version}, {table.table_type}"),
+            ("instant", slices.instant or "no commit"),
+            ("file slices", f"{len(slices):,} in {len(slices.partitions):,} partitions"),
+            ("record key", ", ".join(table.record_key_fields)),
+            ("partitioned by", ", ".join(table.partition_fields)),
+            ("indexes", ", ".join(info.name for info in table.indexes() if info.read)),
+        ]
+        columns = [(field.name, str(field.type)) for field in table.schema]
+        return facts_html(f"Hudi table {table.name}".strip(), facts, columns)
+
+    def at(self, as_of: str | None = None, columns: Collection[str] | None = None) -> TableAtInstant:
+        """Slices and kinds at an instant, read once. Raises TableError when the slices cannot be listed.
+
+        ``columns``: those of the filter that is asked next. What it will read is then on its way.
+        """
+        if as_of is None and self._until is not None:
+            last = self.table.timeline.last
+            as_of = None if last is not None and last.requested == self._until else self._until
         at = self._at.get(as_of)
         if at is None:
-            slices, snapshot = self._slices(as_of)
+            if as_of is None and self._cache is not None and columns:
+                self._cache.begin(name_of(self.table.storage), columns)
+            slices, snapshot = self._slices(as_of, self._read_for(columns), self._looked_into(columns))
             layers = None if snapshot is None else snapshot.layers
             try:
                 kinds = self.table.kinds(slices)
@@ -113,13 +185,33 @@ class OpenTable:
             self._at[as_of] = at
         return at
 
-    def _slices(self, as_of: str | None) -> tuple[FileSlices, Snapshot | None]:
+    def _looked_into(self, columns: Collection[str] | None) -> Sequence[str]:
+        """The partitions of the metadata table in which a filter on these columns may look up keys."""
+        names = {name.lower() for name in columns or ()}
+        of_keys = {name.lower() for name in (RECORD_KEY, *self.table.record_key_fields)}
+        secondary = [one for one in self.table.available_indexes if one.startswith("secondary_index_")]
+        if len(secondary) > MAX_LISTED or names <= {name.lower() for name in self.table.partition_fields}:
+            secondary = []
+        return [*secondary, *(["record_index"] if secondary or names & of_keys else [])]
+
+    def _read_for(self, columns: Collection[str] | None) -> Sequence[str]:
+        """The partitions of the metadata table that a filter on these columns reads."""
+        of_paths = {name.lower() for name in self.table.partition_fields}
+        needs_bounds = columns is None or any(name.lower() not in of_paths for name in columns)
+        return ("files", "column_stats") if needs_bounds else ("files",)
+
+    def _slices(
+        self, as_of: str | None, partitions: Sequence[str], looked_into: Sequence[str]
+    ) -> tuple[FileSlices, Snapshot | None]:
         """The slices at an instant, and the snapshot that keeps them when they are the latest ones of a large table."""
         if as_of is not None or self._cache is None:
+            self.table.begin_reading(partitions, looked_into)
             return self.table.slices(as_of), None
+        self.table.begin_reading(listed=looked_into)
         snapshot = open_snapshot(self.table, self._cache)
         if snapshot is not None:
             return snapshot.slices, snapshot
+        self.table.begin_reading(partitions)
         slices = self.table.slices()
         return slices, keep_slices(self.table, slices, self._cache)
 
@@ -155,7 +247,27 @@ def open_table(
     """
     if not (cache is None or cache == "default" or isinstance(cache, SnapshotCache)):
         raise TypeError(f"cache is a SnapshotCache, None or 'default', not {cache!r:.60}")
-    return OpenTable(
-        open_indexed_table(path, filesystem=filesystem, options=options, storage_options=storage_options),
-        default_cache() if cache == "default" else cache,
+    chosen = default_cache() if cache == "default" else cache
+
+    def begin(storage: Storage) -> None:
+        if chosen is not None:
+            chosen.begin(name_of(storage))
+
+    table = open_indexed_table(
+        path, filesystem=filesystem, options=options, storage_options=storage_options, for_filters=True, before=begin
     )
+    opening = Opening(os.fspath(path), dict(options or {}), dict(storage_options or {}), filesystem)
+    return OpenTable(table, chosen, opening)
+
+
+def _open_again(opening: Opening, until: str | None, keeps_snapshots: bool) -> OpenTable:
+    """The table that another process pickled, as of its last instant then."""
+    found = open_table(
+        opening.path,
+        opening.options,
+        "default" if keeps_snapshots else None,
+        filesystem=opening.filesystem,
+        storage_options=opening.storage_options,
+    )
+    found._until = until
+    return found

@@ -16,23 +16,27 @@ returns one that is known here:
     char(n)                string; varchar(m), m > n the stored text or its first n characters, by reader
     bigint, int, smallint  an integer of fewer bits  the stored value
     decimal(p, s)          decimal(q, s), q <= p     the stored value
+    bigint                 timestamp with local      the number in the file: the instant in milliseconds or
+                           time zone                 microseconds, as the table's schema counts it
     timestamp              timestamp with local      the stored instant, its milliseconds, or NULL, by reader, as a
                            time zone                 wall clock of the zones that ``Semantics.utc_timestamps`` says
     anything else          anything else             not known: the condition is undecided
 
 Among the last are a smaller integer (wraps, or is NULL), float for double (rounds), double for float (exact or by its
-digits), another scale (read as it is stored, or rounded), date for timestamp, timestamp for bigint and text for
-anything. Even ``IS NULL`` is undecided for them, since what does not fit may become NULL.
+digits), another scale (read as it is stored, or rounded), date for timestamp and text for anything. Even ``IS NULL`` is
+undecided for them, since what does not fit may become NULL.
 
 The first n characters of a text are not above the text, and rise with it. So bounds ``'e00012'`` to ``'e00099'`` of a
 ``varchar(3)`` contain what every reader sees when the lower one is cut: ``'e00'`` to ``'e00099'``. A truncated column
 is a function of the stored one: its keys are looked up in no index.
 
 Hudi's reader of base files shows such a timestamp as NULL, and that of log files its milliseconds. What real Hive shows
-for each row of each pair is recorded: ``tests/handler/planning/test_hive_declared_types.py``.
+for each row of each pair is recorded: ``tests/handler/planning/hive/test_hive_declared_types.py``.
 
 The fields of a struct have names of their own. A field that is stored in another letter case than it is declared may be
-read as NULL: it is undecided.
+read as NULL: it is undecided. So is, in Hive, every field in a table with a timestamp: where a query reads one that is
+declared so, Hive 3.1.3 shows the first field of the struct for ``st.ab``. Hive has no table of Parquet files with
+``timestamp with local time zone``.
 
 Pitfall P15 is described in docs/facts/pitfalls.md#p15.
 """
@@ -43,7 +47,10 @@ import enum
 
 from evaluator.language.types import Kind, Type
 
-__all__ = ["Seen", "seen"]
+__all__ = ["NUMBERS", "Seen", "seen"]
+
+#: How many microseconds one is, of the units in which files count timestamps.
+NUMBERS = {"micros": 1, "millis": 1_000}
 
 
 class Seen(enum.Enum):
@@ -51,12 +58,16 @@ class Seen(enum.Enum):
 
     VALUE = "the stored value"
     PREFIX = "the stored text or its first characters"
+    NUMBER = "the number that the file holds"
     MOMENT = "the stored instant, its milliseconds, or NULL"
     UNKNOWN = "not known"
 
 
-def seen(declared: Type | None, stored: Type) -> Seen:
-    """The row of the table above for a declared and a stored type. ``None`` is a column without a declared type."""
+def seen(declared: Type | None, stored: Type, unit: str = "") -> Seen:
+    """The row of the table above for a declared and a stored type. ``None`` is a column without a declared type.
+
+    ``unit``: of a stored timestamp, what its numbers in the files count (``Field.unit``).
+    """
     if declared is None or declared == stored:
         return Seen.VALUE
     match declared.kind, stored.kind:
@@ -72,6 +83,8 @@ def seen(declared: Type | None, stored: Type) -> Seen:
             return Seen.VALUE
         case Kind.DECIMAL, Kind.DECIMAL if declared.scale == stored.scale and declared.precision >= stored.precision:
             return Seen.VALUE
+        case Kind.BIGINT, Kind.TIMESTAMP_LTZ if unit in NUMBERS:
+            return Seen.NUMBER
         case Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ:
             return Seen.MOMENT
         case _:

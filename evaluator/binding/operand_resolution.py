@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
 from evaluator.binding.declared_types import Seen, seen
 from evaluator.binding.operands import (
     BindCondition,
@@ -29,6 +30,7 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
+from evaluator.functions.clock_order import as_instants, as_texts, in_order
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates, with_times
 from evaluator.functions.conversions import keeps_value
@@ -42,7 +44,7 @@ from evaluator.language.literal import kept_digits
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import DATE, STRING, Kind, Type
+from evaluator.language.types import DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["resolve_operand"]
 
@@ -51,6 +53,16 @@ _MAX_SHOWN = 120
 #: Functions that read a text of the clock as a date.
 _OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
 _OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
+#: Spark's functions that are NULL where another one fails.
+_TRIED = {
+    "try_cast": "cast",
+    "try_add": "+",
+    "try_subtract": "-",
+    "try_multiply": "*",
+    "try_divide": "/",
+    "try_to_timestamp": "to_timestamp",
+    "try_to_date": "to_date",
+}
 
 
 def resolve_operand(
@@ -89,6 +101,9 @@ def resolve_operand(
 
 
 def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    shift = None if isinstance(node, ex.Cast) else date_shift(node.function, arguments, semantics)
+    if shift is not None and not all(isinstance(argument, BoundConstant) for argument in arguments):
+        return _bind_shift(shift, node.type, semantics)
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
@@ -96,13 +111,22 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
-    arguments = _read_back(name, None, arguments)
+    arguments = _read_back(name, None, read_texts_as_dates(name, arguments))
     result = _agreed(name, _result(name, [a.type for a in arguments]), node.type)
     return _bind_function(name, arguments, result, semantics)
 
 
+def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -> BoundOperand:
+    """A date of a column that an operator moves."""
+    result = _agreed(shift.function, TIMESTAMP if shift.as_timestamp else DATE, declared)
+    moved = _bind_function(shift.function, [shift.date, shift.count], DATE, semantics)
+    return _bind_function("cast", [moved], result, semantics) if shift.as_timestamp else moved
+
+
 def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
+    if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
+        node = _untried(node)
     name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
     constants = [one for one in arguments if isinstance(one, BoundConstant)]
     if any(one.is_range for one in constants):
@@ -120,13 +144,34 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
             value, result = folded
             if name != "cast" and not isinstance(value, TimeSpan):
                 result = _agreed(name, result, node.type)
-            return BoundConstant(value, point(value), result, of_clock)
-        return _bind_call(node, arguments, semantics)
+            bound: BoundOperand = BoundConstant(value, point(value), result, of_clock)
+        else:
+            bound = _bind_call(node, arguments, semantics)
+        if name == "cast" and semantics.casts_may_vanish and _changes_number(read[0], bound):
+            raise UnsupportedError("Hive 3.1 may leave the cast out")
+        return bound
     except UnsupportedError as error:
         text = ex.to_text(node)
         shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
         message = f"the constant {shown} is not computed ({error}): write its value as a literal"
         raise UnsupportedError(message) from error
+
+
+def _untried(node: ex.Call) -> ex.Cast | ex.Call:
+    """The function that Spark's try_... tries. It is the same where it has one value in every mode."""
+    if node.function == "try_cast" and node.type is not None and len(node.arguments) == 1:
+        return ex.Cast(node.arguments[0], node.type)
+    return ex.Call(_TRIED[node.function], node.arguments)
+
+
+def _changes_number(given: Argument, result: BoundOperand) -> bool:
+    """Whether a cast of a number to another numeric type is not known to be the same number."""
+    if not (given.type.kind.is_number and result.type.kind.is_number) or not isinstance(result, BoundConstant):
+        return False
+    if not given.interval.value:
+        return False
+    before, after = given.interval, result.interval
+    return not (before.is_point and after.is_point and before.lo == after.lo)
 
 
 def _bind_moment(name: str, schema: Schema, semantics: Semantics) -> BoundConstant:
@@ -147,17 +192,25 @@ def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semanti
     """A function of constants of which some are ranges of the clock."""
     name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
     target = node.type if isinstance(node, ex.Cast) else DATE if name in _OF_DAYS else None
+    if name == "to_timestamp" and semantics.functions_of_spark:
+        target = TIMESTAMP_LTZ
     [first, *others] = [_as_read(one, target, semantics) if one.form and target else one for one in arguments]
-    if name in ("cast", "to_date") and first is not arguments[0] and first.type == target and not others:
+    if (
+        name in ("cast", "to_date", "to_timestamp")
+        and first is not arguments[0]
+        and first.type == target
+        and not others
+    ):
         return first
     given = [Argument(one.type, one.interval) for one in (first, *others)]
-    moved_range = moved(name, given, semantics)
+    given = as_texts(name, as_instants(name, given, semantics), semantics)
+    moved_range = moved(name, given, semantics) or in_order(name, given, target, semantics)
     if moved_range is not None:
         return _of_clock(*moved_range)
     if name == "from_unixtime" and (not semantics.is_utc or not (semantics.clock and semantics.clock.zone_known)):
         return _of_clock(shown_seconds(given, semantics), STRING, written_form(name, given, target))
     read = [
-        BoundConstant(one.value, argument.interval, one.type, one.of_clock)
+        BoundConstant(one.value, argument.interval, argument.type, one.of_clock)
         for one, argument in zip((first, *others), in_any_zone(name, given, target, semantics), strict=True)
     ]
     bound = _bind_call(node, list(read), semantics)
@@ -214,10 +267,12 @@ def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> Bou
     declared, stored = column.type, field.type
     if declared is not None and len(column.path) > 1 and not field.name.endswith("." + ".".join(column.path[1:])):
         raise UnsupportedError(f"column {column.name} is {field.name} in the table: it may be read as NULL")
-    match seen(declared, stored):
+    if declared and "." in field.name and semantics.fields_may_shift and any(f.type.kind.is_timestamp for f in schema):
+        raise UnsupportedError(f"column {column.name} may be read as another field, as the table has timestamps")
+    match seen(declared, stored, field.unit):
         case Seen.VALUE:
             return BoundColumn(field, declared if declared and declared.kind is Kind.CHAR else stored)
-        case Seen.PREFIX if declared is not None:
+        case Seen.PREFIX | Seen.NUMBER if declared is not None:
             return BoundReading("read", (BoundColumn(field, stored),), declared, semantics)
         case Seen.MOMENT:
             return BoundReading("read", (BoundColumn(field, stored),), stored, semantics)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluator.binding.declared_types import NUMBERS
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
 from evaluator.functions.conversions import cast
@@ -128,7 +129,8 @@ class BoundIf(BoundFunction):
 
 @dataclass(frozen=True, slots=True)
 class BoundReading(BoundFunction):
-    """A column of which readers may show less: the first characters of a text; an instant's milliseconds, or NULL.
+    """A column of which readers show something else: the first characters of a text; an instant's milliseconds, or
+    NULL; the number in the file that stands for an instant.
 
     It has no canonical key and no look-ups: no index knows what a reader makes of a value.
     """
@@ -137,6 +139,10 @@ class BoundReading(BoundFunction):
         """From the least that a reader makes of the lower bound to the most that it makes of the upper bound."""
         [stored] = arguments
         lo, hi = stored.lo, stored.hi
+        if self.type.kind is Kind.BIGINT:
+            [column] = columns_of(self).values()
+            size = NUMBERS[column.unit]
+            return stored.with_bounds(None if lo is None else lo // size, None if hi is None else hi // size)
         if self.type.kind.is_timestamp:
             lo, hi = (None if lo is None else lo - 999), (None if hi is None else hi if hi >= 0 else hi + 999)
             return Interval(lo, hi, null=True, value=stored.value)

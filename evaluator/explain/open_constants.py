@@ -2,7 +2,8 @@
 
     condition                        constant                    why it is open                  literal to write
     -------------------------------  --------------------------  ------------------------------  -----------------------
-    dt < current_date()              current_date()              at least DATE '2026-11-22'      DATE '2026-11-22'
+    dt < current_date()              current_date()              the clock only moves on: it is  DATE '2026-11-22'
+                                                                 at least DATE '2026-11-22'
     dt >= my_date(3)                 my_date(3)                  function my_date is not decided  DATE 'yyyy-MM-dd'
     fare > rand()                    rand()                      it changes from row to row      none: another filter
 
@@ -19,6 +20,7 @@ from typing import Any
 from evaluator.binding.bind import bind_operand
 from evaluator.binding.operands import BoundConstant
 from evaluator.language import expression as ex
+from evaluator.language.clock import reads_clock
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
@@ -64,16 +66,23 @@ _NOTHING = Schema(())
 
 @dataclass(frozen=True, slots=True)
 class OpenConstant:
-    """``text``: the constant as it is written, cut. ``why``: a reason. ``literal``: what to write, "" for nothing."""
+    """``text``: the constant as it is written, cut. ``why``: a reason. ``literal``: what to write, "" for nothing.
+
+    ``of_clock``: it depends on the moment of the query, which ``as_of_clock`` would fix.
+    """
 
     text: str
     why: str
     literal: str
+    of_clock: bool = False
 
     @property
     def remedy(self) -> str:
         """What to write instead; "" where that would be another filter."""
-        return f"{self.literal} in place of {self.text}" if self.literal else ""
+        if not self.literal:
+            return ""
+        moment = ", or as_of_clock= with the moment of the query" if self.of_clock else ""
+        return f"{self.literal} in place of {self.text}{moment}"
 
 
 def open_constants(node: ex.HudiExpression, schema: Schema | None, semantics: Semantics) -> tuple[OpenConstant, ...]:
@@ -86,7 +95,7 @@ def open_constants(node: ex.HudiExpression, schema: Schema | None, semantics: Se
 
 
 def _operands(node: ex.HudiExpression) -> Iterator[tuple[ex.Operand, tuple[ex.Node, ...]]]:
-    """The largest parts without columns that are more than a literal, each with what it is compared with."""
+    """The largest parts without columns that are more than a literal, each with all that are compared."""
     stack: list[tuple[ex.Node, tuple[ex.Node, ...]]] = [(node, ())]
     while stack:
         current, counterparts = stack.pop()
@@ -95,7 +104,7 @@ def _operands(node: ex.HudiExpression) -> Iterator[tuple[ex.Operand, tuple[ex.No
             continue
         children = ex.children_of(current)
         compared = children if isinstance(current, ex.Compare | ex.In) else ()
-        stack.extend((child, tuple(one for one in compared if one is not child)) for child in reversed(children))
+        stack.extend((child, compared) for child in reversed(children) if not isinstance(child, ex.Literal))
 
 
 def _is_constant(node: ex.Node) -> bool:
@@ -109,10 +118,11 @@ def _open(
     if any(isinstance(part, ex.Call) and part.function in _VOLATILE for part in ex.walk(operand)):
         return OpenConstant(text, f"{text} may differ from row to row", "")
     wanted = _result(operand) or next((of.kind for one in counterparts if (of := _column_type(one, schema))), None)
+    moves = semantics.clock is None or not semantics.clock.is_fixed
     try:
         bound = bind_operand(operand, _NOTHING, semantics)
     except (UnsupportedError, OverflowError) as error:
-        return OpenConstant(text, str(error), _form(wanted))
+        return OpenConstant(text, str(error), _form(wanted), reads_clock(operand) and moves)
     if not isinstance(bound, BoundConstant) or not bound.interval.value or bound.interval.is_point:
         return None
     interval = bound.interval
@@ -127,7 +137,9 @@ def _open(
     is_day = bound.type.kind is Kind.DATE  # a moment has too many digits to be an example
     literal = next(iter(limits.values())) if len(limits) == 1 and (is_day or not bound.of_clock) else ""
     why = f"{text} is only known to be {known}" if known else f"{text} is not one value"
-    return OpenConstant(text, why, literal or _form(wanted))
+    if bound.of_clock and moves:
+        why = f"the query may run later than this plan, and the clock only moves on: {why}"
+    return OpenConstant(text, why, literal or _form(wanted), bound.of_clock and moves)
 
 
 def _is_literal(limit: Any) -> bool:

@@ -11,7 +11,8 @@ file, and ``base`` holds the interface:
     date_pattern.py  date_format
     text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
-    constants.py     of constants alone: their one result, where it is known exactly
+    constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
+    clock_ranges.py  of the clock: the moments from the plan's own on (clock_order.py)
 
 ``argument_counts.py`` says how many arguments each has.
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.functions.constant_moments import YEAR_AFTER_THE_REFORM, months_later
 from evaluator.functions.date_pattern import format_bounds
 from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
@@ -208,11 +209,18 @@ def _end_of_month(day: int) -> int:
 
 
 def _add_months(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """add_months moves by whole months of 28 to 31 days; the day may be cut to the length of the month."""
+    """add_months keeps the day, cuts it to the length of the month, or keeps the last day of a month the last one.
+
+    Both rules never fall while the day rises. Up to 1582 engines count in different calendars: a month has 28 to 31
+    days there.
+    """
     count = constant_of(arguments[1], "a number of months")
     day = to_day(arguments[0], semantics)
     if not day.is_bounded or not isinstance(count, int) or abs(count) > 12_000:
         return strict(arguments, null=True)
+    ends = months_later(day.lo, count), months_later(day.hi, count, last_days_stay=True)
+    if ends[0] is not None and ends[1] is not None and min(day.lo, ends[0]) >= YEAR_AFTER_THE_REFORM:
+        return strict(arguments, *ends)
     lo, hi = day.lo + min(28 * count, 31 * count) - 3, day.hi + max(28 * count, 31 * count) + 3
     if not FIRST_GREGORIAN_DAY <= lo <= hi <= LAST_DAY:
         return strict(arguments, null=True)
@@ -309,10 +317,14 @@ def _epoch_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics)
     if not (is_instant or semantics.is_utc):
         raise UnsupportedError("unix_timestamp of a wall clock is decided in UTC only")
     micros = argument.interval if is_instant else wall_clock(argument, semantics)
-    return micros.with_bounds(
-        None if micros.lo is None else math.floor(micros.lo) // 1_000_000,
-        None if micros.hi is None else math.floor(micros.hi) // 1_000_000,
-    )
+    ends = (None if end is None else _whole_seconds(end, semantics) for end in (micros.lo, micros.hi))
+    return micros.with_bounds(*ends)
+
+
+def _whole_seconds(micros: Any, semantics: Semantics) -> int:
+    """Seconds since 1970. Before it Spark cuts the fraction off, too, and Hive takes the second before."""
+    whole: int = math.floor(micros)
+    return whole // 1_000_000 + int(semantics.functions_of_spark and whole < 0 and whole % 1_000_000 != 0)
 
 
 def _from_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from evaluator.functions.base import Argument, strict
 from evaluator.functions.calendar import FUNCTIONS as OF_CALENDAR
 from evaluator.functions.calendar import wall_clock
-from evaluator.functions.constants import months_later
+from evaluator.functions.constant_moments import months_later
 from evaluator.functions.conversions import cast
 from evaluator.functions.date_pattern import UNITS, fields_of
 from evaluator.language.clock import MOMENT_FUNCTIONS, Clock
@@ -183,7 +183,7 @@ def read_text(form: str, texts: Interval, target: Type, semantics: Semantics) ->
     if not texts.is_bounded:
         return None
     ends = (texts.lo, texts.hi)
-    if target == DATE and form == _DATES:
+    if target == DATE and (form == _DATES or (form == _TIMES and semantics.functions_of_spark)):
         days = [wall_clock_of_text(end) // DAY for end in ends]
         return texts.with_bounds(*days)
     if target.kind.is_timestamp and form in (_DATES, _TIMES):

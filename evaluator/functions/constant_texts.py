@@ -3,6 +3,8 @@
     replace('BUILD_NG', '_', 'I')         'BUILDING'
     concat(1994 + 1, '-01-01')            '1995-01-01'
     initcap('saudi arabia')               'Saudi Arabia': of ASCII letters and spaces only
+    split_part('a-b-c', '-', -1)          'c'
+    regexp_replace('1995-01', '[-/]', '')  '199501': of a pattern of plain characters and sets of them
     cast('1995-1-1 00:00:00' as date)     DATE '1995-01-01'
 
 Sources: Spark ``UTF8String``, ``SparkDateTimeUtils.stringToDate``; ``test_constant_texts.py`` asks Spark.
@@ -15,9 +17,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evaluator.language.epoch import EPOCH_ORDINAL
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL
 
-__all__ = ["CONCATENATED", "TEXT_FUNCTIONS", "day_of_text"]
+__all__ = ["CONCATENATED", "TEXT_FUNCTIONS", "clock_of_text", "day_of_text"]
 
 #: Functions of any number of texts; of ``concat`` also of integers.
 CONCATENATED: dict[str, Callable[[Sequence[Any]], str]] = {
@@ -26,6 +28,11 @@ CONCATENATED: dict[str, Callable[[Sequence[Any]], str]] = {
 }
 _MAX_PADDED = 10_000
 _WORDS = re.compile(r"[A-Za-z ]*")
+#: Plain characters and sets of them, each once or several times.
+_PLAIN_PATTERN = re.compile(
+    r"(?:[A-Za-z0-9 _:;,/=%#@~-]\+?|\[\^?(?:[A-Za-z0-9 _:;,/=%#@~.]|[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9])+-?\]\+?)+"
+)
+_CLOCK = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?", re.ASCII)
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
 
 
@@ -82,8 +89,51 @@ def _before(text: str, separator: str, count: int) -> str | None:
     return separator.join(parts[:count] if count > 0 else parts[max(len(parts) + count, 0) :] if count else [])
 
 
-#: Each is asked with texts, and integers where the row names them, by name and number of arguments. None: left open.
-TEXT_FUNCTIONS: dict[tuple[str, int], tuple[Callable[..., str | None], str]] = {
+def _place(text: str, searched: str, start: int = 1) -> int | None:
+    """The place of a text in another one, counted from 1; 0 where it is not in it."""
+    if start < 1:
+        return None
+    return text.find(searched, start - 1) + 1 if searched else 1
+
+
+def _located(searched: str, text: str, start: int = 1) -> int | None:
+    return 0 if start == 0 else _place(text, searched, start)
+
+
+def _part(text: str, separator: str, number: int) -> str | None:
+    if not separator or not number:
+        return None
+    parts = text.split(separator)
+    index = number - 1 if number > 0 else len(parts) + number
+    return parts[index] if 0 <= index < len(parts) else ""
+
+
+def _element(number: int, *texts: str) -> str | None:
+    return texts[number - 1] if 1 <= number <= len(texts) else None
+
+
+def _replaced_by_pattern(text: str, pattern: str, new: str) -> str | None:
+    """regexp_replace with a pattern that Java and Python read alike."""
+    if not text.isascii() or not _PLAIN_PATTERN.fullmatch(pattern) or "$" in new or "\\" in new:
+        return None
+    return re.sub(pattern, lambda _: new, text)
+
+
+def _character(number: int) -> str:
+    return "" if number < 0 else chr(number % 256)
+
+
+def _hex(value: int | str) -> str:
+    return f"{value % (1 << 64):X}" if isinstance(value, int) else value.encode().hex().upper()
+
+
+def _bits_of_number(number: int) -> str:
+    return f"{number % (1 << 64):b}"
+
+
+#: By name and number of arguments. Each is asked with texts (t), integers (i), either (*), and integers that are
+#: written as text (n), as its row says. None: left open.
+TEXT_FUNCTIONS: dict[tuple[str, int], tuple[Callable[..., str | int | None], str]] = {
     ("lower", 1): (_ascii(str.lower), "t"),
     ("upper", 1): (_ascii(str.upper), "t"),
     ("initcap", 1): (_initcap, "t"),
@@ -92,13 +142,30 @@ TEXT_FUNCTIONS: dict[tuple[str, int], tuple[Callable[..., str | None], str]] = {
     ("replace", 3): (_replace, "ttt"),
     ("translate", 3): (_translate, "ttt"),
     ("right", 2): (_right, "ti"),
-    ("lpad", 2): (_padded_left, "ti"),
-    ("lpad", 3): (_padded_left, "tit"),
-    ("rpad", 2): (_padded_right, "ti"),
-    ("rpad", 3): (_padded_right, "tit"),
+    ("lpad", 2): (_padded_left, "ni"),
+    ("lpad", 3): (_padded_left, "nit"),
+    ("rpad", 2): (_padded_right, "ni"),
+    ("rpad", 3): (_padded_right, "nit"),
     ("btrim", 1): (_trimmed, "t"),
     ("btrim", 2): (_trimmed, "tt"),
     ("substring_index", 3): (_before, "tti"),
+    ("instr", 2): (_place, "tt"),
+    ("locate", 2): (_located, "tt"),
+    ("locate", 3): (_located, "tti"),
+    ("split_part", 3): (_part, "tti"),
+    ("regexp_replace", 3): (_replaced_by_pattern, "ttt"),
+    ("trim", 2): (_trimmed, "tt"),
+    ("ltrim", 2): (lambda text, characters: text.lstrip(characters) if characters else text, "tt"),
+    ("rtrim", 2): (lambda text, characters: text.rstrip(characters) if characters else text, "tt"),
+    ("hex", 1): (_hex, "*"),
+    ("ascii", 1): (lambda text: ord(text[0]) if text else 0, "t"),
+    ("octet_length", 1): (lambda text: len(text.encode()), "t"),
+    ("bit_length", 1): (lambda text: 8 * len(text.encode()), "t"),
+    ("chr", 1): (_character, "i"),
+    ("char", 1): (_character, "i"),
+    ("space", 1): (lambda count: " " * count if count <= _MAX_PADDED else None, "i"),
+    ("bin", 1): (_bits_of_number, "i"),
+    **{("elt", count): (_element, "i" + "n" * (count - 1)) for count in range(2, 12)},
 }
 
 
@@ -112,3 +179,18 @@ def day_of_text(text: str) -> int | None:
     except ValueError:
         return None
     return date.toordinal() - EPOCH_ORDINAL
+
+
+def clock_of_text(text: str) -> int | None:
+    """The wall clock, in microseconds, as which Spark reads a text: '1995-1-1', '1995-01-01T10:00'."""
+    match = _CLOCK.fullmatch(text)
+    day = day_of_text(text if match is None else match[1])
+    if day is None or (match is None and len(text) > len("1995-01-01")):
+        return None
+    if match is None:
+        return day * DAY
+    hour, minute, second = (int(part or 0) for part in match.groups()[1:4])
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    micros = ((hour * 60 + minute) * 60 + second) * 1_000_000 + int((match[5] or "").ljust(6, "0"))
+    return day * DAY + micros

@@ -143,7 +143,7 @@ FUNCTION_NAMES = (
     FunctionName("month", catalyst=("Month",)),
     FunctionName("day", synonyms=("dayofmonth",), catalyst=("DayOfMonth",), hive=("UDFDayOfMonth",)),
     FunctionName("dayofyear", catalyst=("DayOfYear",)),
-    FunctionName("weekofyear", text_synonyms=("week",)),
+    FunctionName("weekofyear"),
     FunctionName("hour", catalyst=("Hour",)),
     FunctionName("minute", catalyst=("Minute",)),
     FunctionName("second", catalyst=("Second",)),
@@ -196,6 +196,7 @@ FUNCTION_NAMES = (
     FunctionName("rlike", hive=("GenericUDFRegExp",)),
     FunctionName("regexp_extract", hive=("UDFRegExpExtract",)),
     FunctionName("regexp_replace", hive=("UDFRegExpReplace",)),
+    FunctionName("locate", text_synonyms=("position",)),
     FunctionName("find_in_set", hive=("UDFFindInSet",)),
     FunctionName("format_number", hive=("GenericUDFFormatNumber",)),
     # the rest

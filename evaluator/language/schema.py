@@ -20,11 +20,16 @@ __all__ = ["Field", "Schema"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column, or one nested field, of a table. ``nullable`` is False only when the writer's schema forbids NULL."""
+    """One column, or one nested field, of a table.
+
+    nullable   False only when the writer's schema forbids NULL
+    unit       of a timestamp, what its numbers in the files count: millis, micros or nanos; "" where it is not known
+    """
 
     name: str
     type: Type
     nullable: bool = True
+    unit: str = ""
 
 
 class Schema:

@@ -59,6 +59,9 @@ class Semantics:
                                 2020-01-02.
     micros_only                 Spark drops the digits of a timestamp constant below the microsecond.
 
+    fields_may_shift            Hudi's readers in Hive 3.1 may show another field of a struct in a query that reads a
+                                timestamp, too.
+
     Casts:
 
     wide_decimals_vanish        Hive casts a decimal to double, float or boolean by way of decimal(38,18).
@@ -70,6 +73,8 @@ class Semantics:
 
     Constants (``evaluator.functions.constants``):
 
+    casts_may_vanish            Hive 3.1 takes a constant for one that its cast to another numeric type gives:
+                                ``i >= CAST(7.9 AS INT)`` is ``i >= 7.9``.
     dates_count_days            Spark adds a number to a date as days, and a date moved by whole days is a date. In Hive
                                 it is a timestamp.
     dates_may_lose_hours        Spark moves a date by hours to a timestamp, or cuts the hours off: a setting
@@ -106,11 +111,13 @@ class Semantics:
     moments_as_text: bool = False
     dates_from_any_text: bool = False
     micros_only: bool = False
+    fields_may_shift: bool = False
     wide_decimals_vanish: bool = False
     doubles_may_not_fit: bool = False
     floats_may_keep_doubles: bool = False
     floats_cast_by_text: bool = False
     seconds_are_rough: bool = False
+    casts_may_vanish: bool = False
     dates_count_days: bool = False
     dates_may_lose_hours: bool = False
     moves_by_instant: bool = False
@@ -179,6 +186,7 @@ _HIVE = (
     "between_is_one_test",
     "nullif_converts",
     "utc_timestamps",
+    "fields_may_shift",
     "wide_decimals_vanish",
     "doubles_may_not_fit",
     "floats_may_keep_doubles",
@@ -209,8 +217,9 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "seconds_are_rough",
         "moves_by_instant",
         "dates_move_by_instant",
+        "casts_may_vanish",
     ),
-    "hive3": (*_HIVE, "binary_lists_fail", "lists_take_column_type", "dates_from_any_text"),
+    "hive3": (*_HIVE, "casts_may_vanish", "binary_lists_fail", "lists_take_column_type", "dates_from_any_text"),
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
     "spark": _SPARK,
     "spark-ansi": _SPARK,

@@ -15,9 +15,9 @@ from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
-from evaluator.language.types import BIGINT, DATE, DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, TIMESTAMP, Kind, Type
 
-__all__ = ["dates_in_text", "special_call"]
+__all__ = ["dates_in_text", "moves_a_date", "special_call"]
 
 _Typed = tuple[Any, Type]
 _PATTERN_FIELDS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
@@ -33,12 +33,20 @@ def dates_in_text(name: str, arguments: Sequence[_Typed]) -> list[_Typed]:
     return [_date_of_text(argument) if place in places else argument for place, argument in enumerate(arguments)]
 
 
+def moves_a_date(name: str, arguments: Sequence[_Typed]) -> bool:
+    """Whether a call takes days from a date or adds them, so that columns and constants follow the same rule."""
+    types = [argument_type for _, argument_type in arguments]
+    return name == "datediff" or (name in ("+", "-") and (DATE in types or TIME_SPAN in types))
+
+
 def special_call(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed | None:
     """The value and the type of a call that moves dates or that has a form for constants; None for any other."""
     types = [argument_type for _, argument_type in arguments]
+    values = [value for value, _ in arguments]
+    if None in values and moves_a_date(name, arguments):
+        return None, INT if name == "datediff" else DATE
     if TIME_SPAN in types:
         return _with_span(name, arguments, semantics)
-    values = [value for value, _ in arguments]
     if None in values:
         return None
     match name, types:

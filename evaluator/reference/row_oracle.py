@@ -32,7 +32,7 @@ from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import zone_named
-from evaluator.reference.row_dates import dates_in_text, special_call
+from evaluator.reference.row_dates import dates_in_text, moves_a_date, special_call
 from evaluator.reference.row_functions import call, convert
 from evaluator.reference.row_types import result_type
 
@@ -46,6 +46,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 
 #: Functions whose result is one of their arguments, unchanged.
+_UNIX_SECONDS = ("unix_timestamp", "to_unix_timestamp")
 _CHOICES = ("coalesce", "greatest", "least")
 
 
@@ -104,11 +105,14 @@ def value_of(
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
                 operands = children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
-                if not any(isinstance(part, ex.Column) for part in ex.walk(node)):
+                if not any(isinstance(part, ex.Column) for part in ex.walk(node)) or moves_a_date(name, operands):
                     operands = dates_in_text(name, operands)
                     special = special_call(name, operands, semantics)
                     if special is not None:
                         return special
+                if semantics.functions_of_spark and name in _UNIX_SECONDS and _is_moment(operands):
+                    moment = operands[0][0]
+                    return (None if moment is None else _without_fraction(math.floor(moment), semantics)), BIGINT
                 return _call(name, operands)
             case ex.If():
                 return children[1] if children[0] is True else children[2]
@@ -171,7 +175,16 @@ def _seconds_of_instant(
     if field is None or field.type.kind is not Kind.TIMESTAMP_LTZ or semantics.utc_timestamps:
         raise UnsupportedError("unix_timestamp of a wall clock outside UTC has no row form")
     value = row.get(field.name)
-    return None if value is None else value // 1_000_000
+    return None if value is None else _without_fraction(value, semantics)
+
+
+def _is_moment(operands: list[_Typed]) -> bool:
+    return len(operands) == 1 and operands[0][1].kind is Kind.TIMESTAMP
+
+
+def _without_fraction(micros: int, semantics: Semantics) -> int:
+    """Whole seconds: Spark's ``UnixTime`` divides as Java does, towards 0."""
+    return math.trunc(Fraction(micros, 1_000_000)) if semantics.functions_of_spark else micros // 1_000_000
 
 
 def _call(name: str, arguments: list[_Typed]) -> _Typed:

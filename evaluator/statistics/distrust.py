@@ -18,7 +18,8 @@ By kind of fault:
 
     truncated     ``widen_millis``, ``widen_nanos``, ``rescale_unscaled``; text that is too long:
                   ``distrust_null_bounds_of_text``
-    widened       ``widen_float_as_double``: a FLOAT file of a DOUBLE column; integers are exact
+    widened       ``widen_float_as_double``: a FLOAT file of a DOUBLE column; integers are exact.
+                  ``widen_unknown_unit``: a file of milliseconds in a table of microseconds
     missing       a missing record or bound is unknown, never "no rows": Trust.NO_RECORD, NO_BOUNDS (index_store)
     one-sided     each side is known by itself; a float with one side has none (``distrust_nan_bounds``)
     all-null      ``all_null``, ``ignore_bounds_of_all_null``, ``distrust_null_bounds_of_text``, ``believe_short_text``
@@ -70,6 +71,7 @@ __all__ = [
     "widen_float_as_double",
     "widen_millis",
     "widen_nanos",
+    "widen_unknown_unit",
 ]
 
 Mask = npt.NDArray[np.bool_]
@@ -80,6 +82,8 @@ Floats = npt.NDArray[np.float64]
 ROWS_IN_ONE_ROW_GROUP = 100
 #: parquet-mr leaves out bounds of 4096 bytes together: one of the two then has at least 2048.
 _SHORTEST_LONG_TEXT = 2048
+#: Milliseconds of the years 1 to 9999.
+_MILLIS_OF_SQL = -62_135_596_800_000, 253_402_300_799_999
 #: The least float above 0.0: one step of widening.
 _SMALLEST_FLOAT = 2.0**-149
 #: Readers may rebase older values from another calendar or zone: DATE before 1582-10-15, timestamps before 1900.
@@ -275,6 +279,19 @@ def widen_nanos(bound: npt.NDArray[np.int64], *, upper: bool) -> npt.NDArray[np.
     """P13: nanoseconds as microseconds, a lower bound rounded down and an upper one up."""
     micros: npt.NDArray[np.int64] = -(-bound // 1000) if upper else bound // 1000
     return micros
+
+
+def widen_unknown_unit(bound: npt.NDArray[np.int64], *, upper: bool) -> npt.NDArray[np.int64]:
+    """P14, hudi#9884: microseconds by the table's schema, which are milliseconds where a writer chose these.
+
+    With ``hoodie.parquet.outputtimestamptype=TIMESTAMP_MILLIS`` Hudi writes files of milliseconds under a schema of
+    microseconds, and statistics without a type do not show it. A number that is a moment of the years 1 to 9999 in
+    both units, which in microseconds is one of 1968 to 1978, is widened to both; any other is microseconds.
+    """
+    both = (bound >= _MILLIS_OF_SQL[0]) & (bound <= _MILLIS_OF_SQL[1])
+    millis = widen_millis(np.where(both, bound, 0), upper=upper)
+    outward: npt.NDArray[np.int64] = np.where(both, (np.maximum if upper else np.minimum)(bound, millis), bound)
+    return outward
 
 
 def rescale_unscaled(unscaled: int, scale: int, wanted: int, *, upper: bool) -> int:

@@ -21,6 +21,7 @@ from handler.advise.advisor import Advisor
 from handler.advise.candidate_scores import score_of, values_of
 from handler.advise.sampled_filters import SampledFilter, sample_filter
 from handler.advise.workload import LoggedFilter, Workload
+from handler.planning.plan_pages import shown_in_notebook
 from index_store import TableError
 from index_store.own.advice.selectivity_score import SelectivityScore, score_of_statistics
 from index_store.own.definition import Entry
@@ -149,6 +150,9 @@ class Advice:
     def unseen(self) -> int:
         """How many distinct filters keep slices of the table, but none of the sample."""
         return sum(one.after is None for one in self.proposal.remaining)
+
+    def _repr_html_(self) -> str | None:
+        return shown_in_notebook(self)
 
     @property
     def complete(self) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property
 from evaluator.explain.pruning_blockers import PruningBlocker
 from handler.advise.remedy_search import NotAskedError, NothingHelpsError, Remedy, RemedySearch
 from handler.planning.plan import Plan
+from handler.planning.plan_pages import shown_in_notebook
 
 __all__ = ["DEFAULT_SECONDS", "Remedy", "WhatHelps", "what_helps"]
 
@@ -65,6 +66,9 @@ class WhatHelps:
                     yield one.text
 
         return tuple(replace(one, remedy=" or ".join(confirmed(one))) for one in self.plan.why_not_more)
+
+    def _repr_html_(self) -> str | None:
+        return shown_in_notebook(self)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

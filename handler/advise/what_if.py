@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.explain.file_ranges import FileRanges, file_ranges
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from handler.advise.advisor import Advisor, WorkloadFilter
@@ -59,11 +60,13 @@ class WhatIfFilter:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfColumn:
-    """How well the bounds of a column tell slices apart, in today's layout and in the simulated one."""
+    """How well the bounds of a column tell slices apart, in today's layout and in the simulated one; and the ranges."""
 
     name: str
     before: SelectivityScore
     after: SelectivityScore
+    ranges_before: FileRanges | None = None
+    ranges_after: FileRanges | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +118,16 @@ def arrangement_of(text: str, table: Table) -> tuple[SortOrder, tuple[Field, ...
     return SortOrder(tuple(column.name for column in columns), written.curve), tuple(columns)
 
 
-def what_if(advisor: Advisor, arrangement: SortOrder, sorted_by: Sequence[Field]) -> WhatIf:
-    """Lay the sample's rows out and evaluate the filters on it. The advisor's sample has bounds of ``sorted_by``."""
+def what_if(
+    advisor: Advisor, arrangement: SortOrder, sorted_by: Sequence[Field], beside: Sequence[Field] = ()
+) -> WhatIf:
+    """Lay the sample's rows out and evaluate the filters on it.
+
+    ``beside``: further columns to report. The advisor's sample has bounds of ``sorted_by`` and of these.
+    """
     sample = advisor.sample
-    columns = tuple(dict.fromkeys((*sorted_by, *(advisor.columns if advisor.workload is not None else ()))))
+    reported = tuple(dict.fromkeys((*sorted_by, *beside)))
+    columns = tuple(dict.fromkeys((*reported, *(advisor.columns if advisor.workload is not None else ()))))
     counts = sample.rows[ROWS].to_numpy() if ROWS in sample.rows.column_names else np.zeros(0, np.int64)
     rows = sampled_rows(sample, columns, int(counts[counts > 0].sum()))
     slices_by_partition = Counter(item.partition for item in advisor.at.slices)
@@ -127,10 +136,7 @@ def what_if(advisor: Advisor, arrangement: SortOrder, sorted_by: Sequence[Field]
     return WhatIf(
         arrangement=arrangement.text,
         filters=tuple(_compare_filter(advisor, one, today, layout) for one in advisor.filters),
-        columns=tuple(
-            WhatIfColumn(column.name, _score(today, column, advisor.n), _score(layout.kind, column, advisor.n))
-            for column in sorted_by
-        ),
+        columns=tuple(_compare_column(column, today, layout.kind, advisor.n) for column in reported),
         rows=rows.rows,
         pieces=len(layout.slices),
         exact=rows.stride == 1 and len(sample.slices) == advisor.n and not rows.left_out,
@@ -158,7 +164,14 @@ def kept_by_bounds(table: Table, one: WorkloadFilter, bounds: OwnSketches, slice
     return kept_mask(one.bound, len(slices), provide_from_kinds(required, (partition_values(table, slices), bounds)))
 
 
-def _score(kind: OwnSketches, column: Field, slices: int) -> SelectivityScore:
-    statistics = kind.statistics(column)
-    assert statistics is not None
-    return score_of_statistics(statistics).scaled(slices)
+def _compare_column(column: Field, today: OwnSketches, layout: OwnSketches, slices: int) -> WhatIfColumn:
+    before, after = today.statistics(column), layout.statistics(column)
+    assert before is not None
+    assert after is not None
+    return WhatIfColumn(
+        column.name,
+        score_of_statistics(before).scaled(slices),
+        score_of_statistics(after).scaled(slices),
+        file_ranges(column.name, before),
+        file_ranges(column.name, after),
+    )

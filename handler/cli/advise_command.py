@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from evaluator.language.semantics import ENGINES, Semantics
-from handler.cli.consoles import print_json, spinner, stdout_console
 from handler.cli.exit_codes import InputError
+from handler.cli.extras import needs_extra
+from handler.cli.html_option import html_option, write_page
+from handler.cli.output.consoles import print_json, spinner, stdout_console
 from handler.cli.table_options import table_argument, with_storage_options, with_table_options
 from handler.cli.text_arguments import MAX_FILTER_BYTES, reading
 
@@ -52,6 +54,7 @@ DEFAULT_FILES = 64
 @with_table_options
 @with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@html_option
 def command(
     table: str,
     workload: str | None,
@@ -63,6 +66,7 @@ def command(
     table_options: dict[str, str],
     storage_options: dict[str, str],
     as_json: bool,
+    html_file: str | None,
 ) -> None:
     """Say which indexes of TABLE would skip most per byte, before anything is built.
 
@@ -93,6 +97,14 @@ def command(
         advice = advise(advisor)
         nothing = why_nothing(advisor, advice)
         layout = None if wanted is None else what_if(advisor, *wanted)
+    if html_file is not None:
+        with needs_extra("advise --html", "html"):
+            from handler.pages.advise_page import advise_page
+
+            page = advise_page(advice, nothing, layout)
+        write_page(page, html_file, with_json=as_json)
+        if not as_json or html_file == "-":
+            return
     if as_json:
         print_json(advice_report(advice, nothing, layout))
     else:

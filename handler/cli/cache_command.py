@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handler.cli.consoles import print_json, print_text, stdout_console
 from handler.cli.exit_codes import InputError
+from handler.cli.output.consoles import print_json, print_text, stdout_console
 
 if TYPE_CHECKING:
     from index_store.snapshots import KeptTable, SnapshotCache
@@ -23,7 +23,8 @@ __all__ = ["command"]
 def command(clear: bool, table: str | None, as_json: bool) -> None:
     """Show or clear the snapshots of large tables that are kept on disk.
 
-    SARGO_CACHE names the folder, or is "off"; SARGO_CACHE_BYTES is its limit.
+    SARGO_CACHE names the folder, or is "off"; SARGO_CACHE_BYTES is its limit. What is shared in a store
+    (SARGO_CACHE=s3://...) is neither counted nor cleared.
     A folder that others may write into is refused.
     """
     from index_store.snapshots import default_cache
@@ -46,6 +47,7 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
                 "folder": os.fspath(cache.folder),
                 "limit": cache.limit,
                 "removed": removed,
+                "shared": None if cache.shared is None else cache.shared.name,
                 "tables": [_row(one) for one in kept],
             }
         )
@@ -58,7 +60,7 @@ def _name(table: str) -> str:
     from index_store.storage.storage import Storage
 
     storage = Storage.at(table)
-    return f"{getattr(storage.filesystem, 'type_name', '')}:{storage.root}"
+    return f"{storage.client.kind}:{storage.root}"
 
 
 def _row(one: KeptTable) -> dict[str, object]:
@@ -99,3 +101,5 @@ def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> N
         console.print(rows)
     total = sum(one.size for one in kept)
     console.print(Text(f"{size_text(total)} of at most {size_text(cache.limit)} in {cache.folder}", style="bold"))
+    if cache.shared is not None:
+        console.print(Text(f"shared with others through {cache.shared.name}"))

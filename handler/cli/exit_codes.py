@@ -11,13 +11,15 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
 from evaluator.language.errors import SargoError
-from handler.cli.encodable_output import OutputError, one_line
+from handler.cli.output.encodable_output import OutputError, one_line
 
-__all__ = ["EXIT_CODES", "NO_SPACE", "InputError", "code_and_message", "exit_code_lines", "message_line"]
+__all__ = ["EXIT_CODES", "NO_SPACE", "InputError", "code_and_message", "exit_code_lines", "leave_with", "message_line"]
 
 OK, FOUND, BAD_INPUT, UNREADABLE, NO_OUTPUT, OWN_FAULT = 0, 1, 2, 3, 4, 70
 HUNG_UP, STOPPED, TERMINATED = 129, 130, 143
@@ -28,7 +30,8 @@ EXIT_CODES: Mapping[int, str] = {
     FOUND: "`sargo doctor` found something that fails; `sargo demo` found a lost row",
     BAD_INPUT: "bad input: an argument, a filter, or a file or folder that an option names",
     UNREADABLE: "the table or one of its indexes cannot be read or written; the sidecar does not answer",
-    NO_OUTPUT: "stdout is closed or full, no space is left, or the system refuses a file, memory or a library",
+    NO_OUTPUT: "stdout is closed or full, no space is left, the system refuses a file, memory or a library, "
+    "or another module has the name of one of Sargo's packages",
     OWN_FAULT: "a fault of Sargo's own; SARGO_TRACEBACK=1 shows where, for a report",
     HUNG_UP: "stopped by SIGHUP",
     STOPPED: "stopped by Ctrl-C",
@@ -85,6 +88,14 @@ def code_and_message(error: Exception) -> tuple[int, str]:
             return NO_OUTPUT, f"{_named_file(error)}: {error.strerror or error}"
         case _:
             return OWN_FAULT, _own_fault(error)
+
+
+def leave_with(code: int, message: str) -> NoReturn:
+    """End the command with a code, after one line on stderr; a stderr that cannot be written changes nothing."""
+    if message:
+        with suppress(OSError, ValueError):
+            click.echo(f"sargo: {message_line(message)}", err=True)
+    sys.exit(code)
 
 
 def message_line(message: str) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handler.cli.consoles import print_json, stderr_console, stdout_console
 from handler.cli.exit_codes import InputError
+from handler.cli.output.consoles import print_json, stderr_console, stdout_console
 from handler.cli.table_options import table_argument, with_options, with_storage_options, with_table_options
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def show_command(arguments: _TableArguments, name: str) -> None:
     location = work.one(opened, name)
     if location.index is None:
         raise TableError(location.folder.path, location.fault)
-    behind, benefits = staleness(opened, location.index), benefits_at(opened, location.folder)
+    behind, benefits = staleness(opened, location.index), benefits_at(opened, location.index)
     if arguments.as_json:
         print_json(place_report(location, behind, benefits))
     else:

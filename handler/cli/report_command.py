@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import click
 
-from handler.cli.consoles import print_text
 from handler.cli.exit_codes import BAD_INPUT, UNREADABLE, InputError, message_line
 from handler.cli.extras import needs_extra
+from handler.cli.output.consoles import print_text
 
 __all__ = ["command"]
 
 
 @click.command("report", short_help="Show what the sidecar skipped for a query, and why not more.")
 @click.argument("report_id", metavar="ID")
-@click.option("--sidecar", metavar="HOST:PORT", default="127.0.0.1:10950", show_default=True, help="Where it listens.")
+@click.option(
+    "--sidecar",
+    metavar="HOST:PORT[,...]",
+    default="127.0.0.1:10950",
+    show_default=True,
+    help="Where it listens; of several, the one that has the report answers.",
+)
 @click.option(
     "--secret-file",
     metavar="FILE",
@@ -38,11 +45,13 @@ def command(report_id: str, sidecar: str, secret_file: Path | None, tls_ca: Path
     Exit codes: 0 shown, 2 no such report or a wrong secret, 3 no answer of the sidecar.
     """
     with needs_extra("report", "sidecar"):
-        from handler.sidecar.client import Client, ClientError, read_secret
+        from handler.sidecar.client import ClientError, Clients
         from handler.sidecar.idl import Refused
 
+    if not re.fullmatch(r"[\w-]{1,100}", report_id, re.ASCII):
+        raise InputError(f"{report_id!r} is no id of a report: Hive's log names it, as report=ID")
     try:
-        client = Client(sidecar, tls_ca=tls_ca, secret=read_secret(secret_file, sidecar))
+        client = Clients(sidecar, tls_ca=tls_ca, secret_file=secret_file)
     except ClientError as error:
         raise InputError(error.why) from error
     try:

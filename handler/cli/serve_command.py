@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from handler.cli.consoles import print_text
 from handler.cli.exit_codes import BAD_INPUT, message_line
 from handler.cli.extras import needs_extra
+from handler.cli.output.consoles import print_text
 from handler.cli.setting_flags import setting_flags
 
 __all__ = ["command"]
@@ -26,7 +26,9 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
         settings = load_settings(config, {name: value for name, value in flags.items() if value is not None})
         if print_config:
             if settings.roots:
-                AllowedRoots(settings.roots)  # an error that would prevent the start is reported here too
+                AllowedRoots.of(settings).named(
+                    settings.tables
+                )  # an error that would prevent the start is reported here too
             print_text(print_settings(settings))
             return
         serve(settings)

@@ -14,6 +14,9 @@ import click
 
 __all__ = ["setting_flags"]
 
+#: Flags of a second name.
+_OTHER_NAMES = {"--tables": ("--warm",)}
+
 
 def setting_flags() -> list[click.Parameter]:
     """A flag for every setting but secrets, which a list of processes would show, and tables of values."""
@@ -24,7 +27,8 @@ def setting_flags() -> list[click.Parameter]:
             flags.append(click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=f"{description}."))
         elif "SecretStr" not in kind and not kind.startswith("Mapping"):
             shown = "TEXT,..." if kind.startswith("Annotated[tuple") else name.rpartition("_")[2].upper()
-            flags.append(click.Option([flag], metavar=shown, help=f"{description}."))
+            names = [flag, *_OTHER_NAMES.get(flag, ())]
+            flags.append(click.Option(names, metavar=shown, help=f"{description}."))
     return flags
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["table_argument", "with_options", "with_storage_options", "with_table_options"]
 
@@ -30,7 +33,15 @@ def _named(context: click.Context, parameter: click.Parameter, table: str) -> st
     return table
 
 
-table_argument = click.argument("table", callback=_named)
+def _folders(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The shell completes folders."""
+    from click.shell_completion import CompletionItem
+
+    del context, parameter
+    return [CompletionItem(incomplete, type="dir")]
+
+
+table_argument = click.argument("table", callback=_named, shell_complete=_folders)
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:

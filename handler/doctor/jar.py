@@ -7,10 +7,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 from handler.doctor.findings import Finding
+from handler.version import VERSION
 
 __all__ = ["check_jar"]
 
@@ -35,12 +35,14 @@ def check_jar(path: Path) -> Iterator[Finding]:
     except _UNREADABLE as error:
         yield Finding("jar", "failed", f"{path} cannot be read: {str(error) or type(error).__name__}", build)
         return
-    ours = version("sargo")
     if jar_version is None:
         yield Finding("jar", "warning", "the jar does not tell its version", build)
-    elif _base(jar_version) != _base(ours):
+    elif _base(jar_version) != _base(VERSION):
         yield Finding(
-            "jar", "warning", f"the jar is of version {jar_version}, this is {ours}", "install the same version of both"
+            "jar",
+            "warning",
+            f"the jar is of version {jar_version}, this is {VERSION}",
+            "install the same version of both",
         )
     else:
         yield Finding("jar", "ok", f"version {jar_version}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evaluator.language.errors import SargoError
 from handler.doctor.findings import Finding, RunStatement
+from handler.sidecar.client.addresses import is_loopback
 
 __all__ = ["check_settings", "hive_settings", "site_settings"]
 
@@ -27,7 +28,20 @@ _NEEDED = (
     ),
     ("hoodie.file.group.reader.enabled", "false", "true", "Hudi 1.0's reader fails in Hive"),
 )
-_SETTINGS = (*(key for key, *_ in _NEEDED), "sargo.enabled", "sargo.sidecar.address", "hive.execution.engine")
+_JARS = "hive.aux.jars.path"
+_WHITELIST = "hive.security.authorization.sqlstd.confwhitelist"
+_AUTHORIZED, _MANAGER = "hive.security.authorization.enabled", "hive.security.authorization.manager"
+_SETTINGS = (
+    *(key for key, *_ in _NEEDED),
+    "sargo.enabled",
+    "sargo.sidecar.address",
+    "hive.execution.engine",
+    _JARS,
+    _AUTHORIZED,
+    _MANAGER,
+    _WHITELIST,
+    f"{_WHITELIST}.append",
+)
 
 
 def site_settings(paths: Iterable[Path]) -> dict[str, str]:
@@ -78,6 +92,7 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
         wrong += 1
         yield Finding("settings", "failed", f"{where}: sargo.enabled is off", "set sargo.enabled=true")
     configured = settings.get("sargo.sidecar.address", "")
+    addresses = [part.strip() for part in configured.split(",")]
     if not configured:
         wrong += 1
         yield Finding(
@@ -86,26 +101,57 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
             f"{where}: sargo.sidecar.address is not set",
             f"set sargo.sidecar.address={address or 'HOST:PORT'}",
         )
-    elif address is not None and configured != address:
+    elif address is not None and address not in (configured, *addresses):
         yield Finding(
             "settings",
             "warning",
             f"{where}: Hive asks {configured}, not {address}",
             f"set sargo.sidecar.address={address}, or look at that one",
         )
-    if configured and _is_loopback(configured.rpartition(":")[0]) and engine == "tez":
+    if any(is_loopback(one) for one in addresses) and engine == "tez":
         yield Finding(
             "settings",
             "warning",
             f"{where}: splits are made on Tez's application masters, and {configured} is each machine's own",
             "listen on an address that they reach, or run a sidecar on every node",
         )
+    if not _names_the_jar(settings.get(_JARS, "")):
+        yield Finding(
+            "settings",
+            "warning",
+            f"{where}: {_JARS} names no jar of Sargo: on a class path of HiveServer2 alone, tasks and application "
+            "masters fail with 'Failed to load plan'",
+            f"set {_JARS} to the jar in hive-site.xml: it serves HiveServer2, application masters and tasks",
+        )
+    if not _may_be_set("sargo.enabled", settings):
+        yield Finding(
+            "settings",
+            "warning",
+            f"{where}: authorization refuses SET sargo.enabled=false in a session",
+            rf"set {_WHITELIST}.append=sargo\..* (several patterns are joined by |)",
+        )
     if not wrong:
         yield Finding("settings", "ok", f"{where}: Hive hands out filters and asks {configured}")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _names_the_jar(paths: str) -> bool:
+    """Whether a list of jars and folders has one that is Sargo's by its name, or a folder, which may hold it."""
+    return any(
+        "sargo" in path.rpartition("/")[2].lower() or not path.lower().endswith(".jar")
+        for path in (part.strip().rstrip("/") for part in paths.split(","))
+        if path
+    )
+
+
+def _may_be_set(name: str, settings: Mapping[str, str]) -> bool:
+    """Whether a session may set this: SQL-standard authorization and Ranger allow what their white list matches."""
+    manager = settings.get(_MANAGER, "")
+    if settings.get(_AUTHORIZED, "false").lower() != "true" or not re.search("SQLStd|Ranger|Sentry", manager):
+        return True
+    for key in (_WHITELIST, f"{_WHITELIST}.append"):
+        try:
+            if any(re.fullmatch(pattern, name) for pattern in settings.get(key, "").split("|") if pattern):
+                return True
+        except re.error:
+            continue
+    return False

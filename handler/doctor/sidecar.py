@@ -4,38 +4,59 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluator.language.errors import SargoError
 from handler.doctor.findings import Finding, RunStatement
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
-from handler.sidecar.idl import Refused, interface
+from handler.sidecar.idl import PROTOCOL_VERSION, Refused
 from handler.sidecar.roots.locations import wire_location
 from handler.views.texts import visible
 from index_store.opened_table import open_table
 
-__all__ = ["check_filter", "check_sidecar", "check_table"]
+__all__ = ["check_filter", "check_sidecar", "check_table", "reach_sidecar"]
+
+#: The characters of a message on why roots cannot be read.
+_MAX_CAUSES = 2000
 
 
-def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
-    """Whether the sidecar is reachable, well, and speaks this protocol."""
+def reach_sidecar(address: str, client: Client) -> Finding | None:
+    """Why the sidecar cannot be reached; None when it can."""
     try:
-        versions = json.loads(client.version())
-        health = json.loads(client.health())
-        if not (isinstance(versions, dict) and isinstance(health, dict)):
-            raise ClientError("who listens there is no sidecar")
+        _answers(client)
     except (ClientError, Refused, ValueError) as error:
-        yield Finding(
+        return Finding(
             "sidecar",
             "failed",
             str(error),
             f"start 'sargo serve' so that {socket.gethostname()} reaches "
             f"{address}; is a firewall, another port or TLS between them?",
         )
+    return None
+
+
+def _answers(client: Client) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What it says of its version and its health. Raises ClientError, Refused or ValueError."""
+    try:
+        state = client.health(shows_secret=True)
+    except Refused:  # a wrong secret: the check of a table says so
+        state = client.health()
+    versions, health = json.loads(client.version()), json.loads(state)
+    if not (isinstance(versions, dict) and isinstance(health, dict)):
+        raise ClientError("who listens there is no sidecar")
+    return versions, health
+
+
+def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
+    """Whether the sidecar is reachable, well, and speaks this protocol."""
+    unreachable = reach_sidecar(address, client)
+    if unreachable is not None:
+        yield unreachable
         return
-    ours = interface().PROTOCOL_VERSION
+    versions, health = _answers(client)
+    ours = PROTOCOL_VERSION
     if versions.get("protocol") != ours:
         yield Finding(
             "sidecar",
@@ -43,7 +64,11 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
             f"it speaks version {_said(versions, 'protocol')} of the protocol, not {ours}",
             "install the same version of both",
         )
-    if health.get("status") != "ok":
+    if health.get("status") == "starting":
+        yield Finding(
+            "sidecar", "warning", f"it still opens {_said(health, 'opening')} tables that its settings name", "wait"
+        )
+    elif health.get("status") != "ok":
         yield Finding("sidecar", "failed", f"it says {_said(health, 'status')}", "start it again")
     else:
         yield Finding(
@@ -54,6 +79,16 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
     if health.get("shadow"):
         yield Finding(
             "sidecar", "warning", "it runs in shadow mode: it reports, and skips nothing", "set shadow = false"
+        )
+    roots = health.get("roots")
+    causes = [f"{root}: {why}" for root, why in roots.items()] if isinstance(roots, dict) else []
+    if causes or health.get("roots_unreadable"):
+        yield Finding(
+            "sidecar",
+            "failed",
+            f"it cannot read {_said(health, 'roots_unreadable')} of its roots"
+            + (f": {visible('; '.join(causes))[:_MAX_CAUSES]}" if causes else ", see 'root_unreadable' in its log"),
+            "install the client of that file system beside the sidecar, or let it reach the cluster",
         )
     if health.get("turned_off"):
         yield Finding(
@@ -71,16 +106,16 @@ def _said(answer: Mapping[str, Any], key: str) -> str:
 # -- a table
 
 
-def check_table(table: str, client: Client | None) -> Iterator[Finding]:
-    """Whether the sidecar opens the table, and whether the table has statistics to skip by."""
-    if client is not None:
-        yield from _check_table_of_sidecar(table, client)
+def check_table(table: str, *clients: Client) -> Iterator[Finding]:
+    """Whether each sidecar opens the table, and whether the table has statistics to skip by."""
+    for client in clients:
+        yield from _check_table_of_sidecar(table, client, client.address if len(clients) > 1 else "the sidecar")
     try:
         report = report_table(open_table(table))
     except SargoError as error:
         yield Finding(
             "table",
-            "warning" if client is not None else "failed",
+            "warning" if clients else "failed",
             f"from here: {error}",
             "give the folder that holds .hoodie; the sidecar may see it all the same",
         )
@@ -112,7 +147,7 @@ def check_table(table: str, client: Client | None) -> Iterator[Finding]:
         yield Finding("table", "warning", f"{table}: {text}", "rebuild this index with Hudi's indexer")
 
 
-def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
+def _check_table_of_sidecar(table: str, client: Client, who: str) -> Iterator[Finding]:
     try:
         reply = client.prune(wire_location(table), b"", ())
     except Refused as refused:
@@ -120,35 +155,35 @@ def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
             "table": "add its folder to the sidecar's roots",
             "secret": "give the secret with --secret-file, and to Hive with sargo.secret.file",
         }
-        yield Finding("table", "failed", f"{table}: the sidecar refuses: {refused.why}", remedy.get(refused.code, ""))
+        yield Finding("table", "failed", f"{table}: {who} refuses: {refused.why}", remedy.get(refused.code, ""))
         return
     except ClientError as error:
-        yield Finding("table", "failed", f"{table}: no answer of the sidecar: {error.why}", "see its log")
+        yield Finding("table", "failed", f"{table}: no answer of {who}: {error.why}", "see its log")
         return
     if reply.instant is None:
         why = next(iter((reply.reasons or [])[1:]), "; ".join(reply.reasons or []))
         yield Finding(
             "table",
             "failed",
-            f"{table}: the sidecar cannot open it: {visible(why)}",
+            f"{table}: {who} cannot open it: {visible(why)}",
             "let the user that it runs as read the table",
         )
     else:
-        yield Finding("table", "ok", f"{table}: the sidecar has it open at {visible(reply.instant)}")
+        yield Finding("table", "ok", f"{table}: {who} has it open at {visible(reply.instant)}")
 
 
 # -- from query to sidecar
 
 
-def check_filter(ask: RunStatement, table: str, column: str | None, client: Client) -> Iterator[Finding]:
-    """Whether a query with a filter makes Hive ask the sidecar. ``table`` is a name in Hive."""
+def check_filter(ask: RunStatement, table: str, column: str | None, *clients: Client) -> Iterator[Finding]:
+    """Whether a query with a filter makes Hive ask one of the sidecars. ``table`` is a name in Hive."""
     try:
         chosen = column or _first_column(ask, table)
         query = f"SELECT count(*) FROM {table} WHERE {chosen} IS NOT NULL"
         plan = "\n".join(str(row[0]) for row in ask(f"EXPLAIN {query}"))
-        before = json.loads(client.health())["asked"]
+        before = _asked(clients)
         ask(query)
-        after = json.loads(client.health())["asked"]
+        after = _asked(clients)
     except SargoError as error:
         yield Finding("filter", "failed", f"{table}: {error}", "run the query by hand")
         return
@@ -177,6 +212,11 @@ def check_filter(ask: RunStatement, table: str, column: str | None, client: Clie
             "is the jar on the class path, the table's input format io.sargo.hive's, the address reachable "
             "from where splits are made? The log says 'sargo: kept all' and why",
         )
+
+
+def _asked(clients: Sequence[Client]) -> int:
+    """How many requests the sidecars were asked."""
+    return sum(int(json.loads(client.health())["asked"]) for client in clients)
 
 
 def _first_column(ask: RunStatement, table: str) -> str:

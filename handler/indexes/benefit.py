@@ -14,7 +14,6 @@ from index_store.own.advice.benefit import Benefit, benefits_of
 from index_store.own.advice.secondary_benefit import benefits_of_keys
 from index_store.own.advice.selectivity_score import AT_MOST
 from index_store.own.definition import SECONDARY_INDEX
-from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 
 __all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
@@ -24,10 +23,9 @@ MAX_ROWS = 12
 _TESTS_OF_COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
 
 
-def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
-    """The benefits of the index in a folder; none when they cannot be computed, as a report is useful without."""
+def benefits_at(table: Table, index: OwnIndex) -> tuple[Benefit, ...]:
+    """The benefits of an index; none when they cannot be computed, as a report is useful without."""
     try:
-        index = OwnIndex.open(folder)
         return tuple(benefits_of_keys(index) if index.definition.kind == SECONDARY_INDEX else benefits_of(table, index))
     except SargoError:
         return ()

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -45,12 +46,16 @@ from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.folder import Folder
 from index_store.own.store.locations import DIRECTORY, IndexLocation, folder_of, indexes_of
 from index_store.own.store.own_index import OwnIndex
+from index_store.table.reads import begin_schemas
 from index_store.table.table import Table as BaseTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["DEFAULT_SKETCH", "IndexWork", "Report", "Staleness", "staleness"]
+
+#: Seconds for which a version that was read is taken for the latest one; the commit finds out if it is not.
+_MOMENT = 10.0
 
 DEFAULT_SKETCH = "min_max"
 
@@ -106,8 +111,11 @@ class IndexWork:
     progress: Progress | None = None
 
     def open(self) -> Table:
-        """The table. Raises TableError."""
-        return open_table(self.table_path, options=self.table_options, storage_options=self.storage_options)
+        """The table, whose files and schema are on their way. Raises TableError."""
+        table = open_table(self.table_path, options=self.table_options, storage_options=self.storage_options)
+        table.begin_reading(["files"])
+        begin_schemas(table.storage)
+        return table
 
     def locations(self, table: Table) -> list[IndexLocation]:
         """Every index of the table, also one that cannot be read."""
@@ -125,6 +133,9 @@ class IndexWork:
     def create_of(self, uses: Sequence[tuple[str, str]], name: str = "", *, if_needed: bool = False) -> Report:
         """Create an index of pairs of a column and a sketch. ``if_needed``: only if none has its name."""
         table = self.open()
+        if name and not self.path:
+            with suppress(ValueError):  # ``definition_of`` says what is wrong with the name
+                folder_of(table, name).begin_versions()
         definition = definition_of(table, uses, name, self.time_zone)
         folder = folder_of(table, definition.name, self.path, self.storage_options)
         if if_needed and any(one.name == definition.name for one in self.locations(table)):
@@ -144,15 +155,20 @@ class IndexWork:
     def refresh(self, name: str = "", *, full: bool = False) -> list[Report]:
         """Bring an index up to date, or all of them."""
         table = self.open()
-        return [self._refresh(table, location, full=full) for location in self._chosen(table, name)]
+        chosen, read_at = self._chosen(table, name), time.monotonic()
+        return [self._refresh(table, location, read_at, full=full) for location in chosen]
 
-    def _refresh(self, table: Table, location: IndexLocation, *, full: bool) -> Report:
-        folder = location.folder
+    def _refresh(self, table: Table, location: IndexLocation, read_at: float, *, full: bool) -> Report:
+        folder, index = location.folder, location.index
+        is_recent = index is not None and time.monotonic() - read_at < _MOMENT
+        latest = index.latest if index is not None and is_recent else None
         if _is_secondary(location):
-            change = secondary.refresh(folder, table, self._make_reader(), full=full, progress=self.progress)
+            change = secondary.refresh(
+                folder, table, self._make_reader(), full=full, progress=self.progress, latest=latest
+            )
             return _report(table, location.name, folder, change, change.unknown)
         builders = _Builders(self._make_builder())
-        change = refresh(folder, table, builders, full=full, progress=self.progress)
+        change = refresh(folder, table, builders, full=full, progress=self.progress, latest=latest)
         return _report(table, location.name, folder, change, builders.failed)
 
     def optimize(self, name: str = "") -> list[Report]:
@@ -278,7 +294,7 @@ def _is_secondary(location: IndexLocation) -> bool:
 
 def _report(table: Table, name: str, folder: Folder, change: OperationResult, unread: Mapping[str, str]) -> Report:
     """The report of a create or refresh, with scores of the index if it has changed."""
-    benefits = benefits_at(table, folder) if change.committed else ()
+    benefits = benefits_at(table, OwnIndex(folder, change.version)) if change.committed else ()
     return Report(name, folder.path, change=change, unread=unread, benefits=benefits)
 
 

@@ -13,9 +13,12 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from bitarray import frozenbitarray
 
 from evaluator.binding.bound_expression import BoundExpression
+from evaluator.evaluation.bit_sets import bits_of_mask
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
+from evaluator.explain.deciders import Deciders, deciders
 from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
 from evaluator.explain.reasons import Decision, decisions
 from evaluator.explain.residual import Residuals, residuals
@@ -129,6 +132,16 @@ class Explanation:
         return report_leaves(self.bound, self.evaluation, self.providers, self.n)
 
     @cached_property
+    def skipped_bits(self) -> Mapping[tuple[int, str], frozenbitarray]:
+        """By number of the leaf and index kind: the slices that the kind alone rules out for this condition."""
+        sought = self.bound.program.sought_values()
+        return {
+            (number, kind): bits_of_mask((outcomes & sought[number].bit) == 0)
+            for number, leaf in enumerate(self.evaluation.leaves)
+            for kind, outcomes in leaf.by_provider.items()
+        }
+
+    @cached_property
     def matches(self) -> tuple[MatchReport, ...]:
         """The slices that indexes of whole rows skip and no single condition rules out."""
         return tuple(
@@ -145,6 +158,11 @@ class Explanation:
     def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
         """Why not more was skipped; the causes first that keep most slices by themselves."""
         return pruning_blockers(self.bound, self.evaluation, self.providers, self.schema)
+
+    @cached_property
+    def deciders(self) -> Deciders:
+        """Which conditions and index kinds decided each skipped slice."""
+        return deciders(self.bound, self.evaluation, self.n)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """The rest of the filter that must be checked on the rows of these slices, given by index."""

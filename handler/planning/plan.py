@@ -12,9 +12,9 @@ Residuals, row counts, coverage and dictionaries are computed when they are read
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -28,14 +28,17 @@ from evaluator.explain.residual import Residuals, is_complete
 from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
-from evaluator.language.outcome import UNKNOWN, Outcomes
+from evaluator.language.outcome import TRUE, UNKNOWN, Outcomes
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import reason
+from handler.engines.residual import Residual
 from handler.planning.clocks import PlanMoment
 from handler.planning.explanation import Explanation, MatchReport
 from handler.planning.leaf_reports import LeafReport
+from handler.planning.plan_pages import PlanPages
+from handler.planning.plan_rows import PlanRows
 from handler.planning.reading import (
     OrderedSlices,
     ReadStatistics,
@@ -44,10 +47,19 @@ from handler.planning.reading import (
     default_nulls,
     exact_row_counts,
 )
+from handler.planning.slice_sets import SliceSets
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 from index_store.opened_table import OpenTable
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
+
+#: Stands for all kept slices.
+_ALL: Any = object()
+#: Characters of a filter in ``repr(plan)``.
+MAX_SHOWN = 80
+#: What stays in the process that made a plan, and what of it is worked out before a plan is pickled.
+_NOT_PICKLED = frozenset({"explanation", "kinds", "ask", "replan", "_full_counts", "kept", "skipped", "fully_matched"})
+_PICKLED_RESULTS = ("outcomes", "_full_rows", "_residuals", "leaves", "matches", "why_not_more", "coverage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +74,8 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Plan(SliceSets, PlanRows, PlanPages):
     """The answer of ``prune`` for one table, filter and instant.
 
     table         path of the table
@@ -79,7 +91,12 @@ class Plan:
     kinds         the index kinds of the table
     schema        the columns of the table; None when the filter could not be evaluated
     ask           reads the statistics of columns that the filter does not name
-    opened        the table, for questions about its data (``what_helps``)
+    opened        the table, for questions about its data (``what_helps``), and to read its rows
+    replan        makes the plan of another filter in the same circumstances
+
+    A plan pickles without the statistics behind it, and with what they said: the plan that comes back has the same
+    sets, residuals and reports. ``order_slices`` and rows that are not counted yet need the plan that was made here.
+    Its table pickles as ``OpenTable`` does, with the secrets among the options of the file system.
     """
 
     table: str
@@ -97,6 +114,34 @@ class Plan:
     schema: Schema | None = field(default=None, repr=False)
     ask: ReadStatistics | None = field(default=None, repr=False)
     opened: OpenTable | None = field(default=None, repr=False)
+    replan: Callable[[HudiExpression], Plan] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        shown = to_text(self.expression)
+        shown = shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 3]}..."
+        counts = f"{len(self.kept_rows)} of {len(self.slices)} file slices kept"
+        return f"<Plan of {self.table} as of {self.instant}: {shown}: {counts}>".replace("\n", " ")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in _NOT_PICKLED}
+        state |= {name: getattr(self, name) for name in _PICKLED_RESULTS}
+        state["seconds"] = dict(self.seconds)
+        try:
+            state["opened"] = None if self.opened is None or self.opened.opening is None else self.opened
+        except UnsupportedError:  # another process cannot open it, and most of a plan needs no table
+            state["opened"] = None
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state["seconds"] = MappingProxyType(state["seconds"])
+        self.__dict__.update({**dict.fromkeys(("explanation", "ask", "replan")), "kinds": (), **state})
+
+    def with_outcomes(self, outcomes: Outcomes) -> Plan:
+        """The same plan where the filter can be no more than this in each slice."""
+        left: Outcomes = self.outcomes & outcomes
+        made = replace(self, kept_rows=np.flatnonzero(left & TRUE).astype(np.int64, copy=False))
+        made.__dict__.update(outcomes=left, _full_rows=np.flatnonzero(left == TRUE).astype(np.int64, copy=False))
+        return made
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
@@ -176,18 +221,23 @@ class Plan:
         """
         return tuple(self._residuals.expressions[group] for group in self._residuals.group_of.tolist())
 
-    def residual(self, item: FileSlice | int) -> HudiExpression:
+    def residual(self, item: FileSlice | int = _ALL) -> Residual:
         """The residual of one slice, given itself or by its index in ``slices``; FALSE if it is skipped.
 
+        Without a slice: what is left on the rows of every kept slice, which is the filter unless all share a residual.
+        ``.to_sql(dialect)``, ``.to_pyarrow()`` and ``.to_polars()`` are its forms for engines.
         Raises ValueError for a slice of another plan, IndexError and TypeError for an index that is none.
         """
+        if item is _ALL:
+            left = self._residuals.expressions
+            return self._residual_of(left[0] if len(left) == 1 else self.expression)
         index = self.slices.items.index(item) if isinstance(item, FileSlice) else operator.index(item)
         if not 0 <= index < len(self.slices):
             raise IndexError(f"the plan has {len(self.slices)} slices, from 0 on: {index} is none")
         position = int(np.searchsorted(self.kept_rows, index))
         if position == len(self.kept_rows) or self.kept_rows[position] != index:
-            return Constant(False)
-        return self._residuals.expressions[int(self._residuals.group_of[position])]
+            return self._residual_of(Constant(False))
+        return self._residual_of(self._residuals.expressions[int(self._residuals.group_of[position])])
 
     @cached_property
     def row_count(self) -> RowCount:

@@ -18,6 +18,7 @@ A doubt about data is a reason of the plan, and nothing is skipped by the part t
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.clock import Clock, reads_clock
-from evaluator.language.errors import SargoError
-from evaluator.language.expression import Constant, HudiExpression
+from evaluator.language.errors import SargoError, UnknownColumnError
+from evaluator.language.expression import Constant, HudiExpression, to_text
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics, process_time_zone
 from handler.planning.arguments import check_alias, check_filter, check_session, check_table
@@ -64,6 +65,7 @@ __all__ = ["OnFailure", "plan_expression", "prune"]
 
 #: So many unknown columns of undecided parts are among the reasons.
 _MAX_UNKNOWN = 20
+_LOGGER = logging.getLogger("sargo.planning")
 
 Openable = OpenTable | str | os.PathLike[str]
 
@@ -89,6 +91,7 @@ class OnFailure(Enum):
     """What a plan does with statistics or conditions that cannot be used."""
 
     SKIP_NOTHING = "skip nothing by them, and say why in the plan's reasons"
+    RAISE_UNKNOWN_COLUMNS = "raise for a column that the table does not have, and skip nothing by the rest"
     RAISE = "raise the failure"
 
 
@@ -164,8 +167,7 @@ def plan_expression(
     With ``OnFailure.SKIP_NOTHING`` only the failure to list the table's slices is raised (TableError), and
     TwoTablesError.
     """
-    watch = _Stopwatch()
-    watch.lap("filter")
+    watch = _started()
     read = filter if isinstance(filter, ReadFilter) else ReadFilter(filter)
     return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch, alias)
 
@@ -181,7 +183,7 @@ def _plan(
     watch: _Stopwatch,
     alias: str | None,
 ) -> Plan:
-    at = opened.at(as_of)
+    at = opened.at(as_of, read.columns or None)
     watch.lap("open")
     strict = on_failure is OnFailure.RAISE
     reasons: list[Reason] = []
@@ -204,9 +206,10 @@ def _plan(
     try:
         schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone).at(clock)
         read = named_by_table(read, schema, alias, case_sensitive=semantics.case_sensitive)
-        unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
-        if unknown:
-            raise unknown[0]
+        if on_failure is not OnFailure.SKIP_NOTHING:
+            for unknown in unknown_columns(read.expression, read.columns, schema, semantics):
+                if strict or alias is None or "." not in unknown.name:  # otherwise perhaps of another table
+                    raise unknown
         if read.of_hive:
             read = without_metastore_values(read, opened.table, at.slices)
         filter_ = bind_filter(read.expression, schema, semantics, opened.table, at.slices)
@@ -223,6 +226,8 @@ def _plan(
     except TwoTablesError:
         raise
     except Exception as error:
+        if isinstance(error, UnknownColumnError) and on_failure is not OnFailure.SKIP_NOTHING:
+            raise
         fail("filter", "the filter cannot be evaluated", error)
     else:
         seen = schema_as_read(opened.table.schema, semantics, opened.table, at.slices)
@@ -238,7 +243,8 @@ def _plan(
             for (leaf, kind), why in evaluation.declined.items()
         ]
         reasons += _unknown_in_undecided(read, filter_, schema, semantics)
-    return Plan(
+        reasons += [Reason("store", note) for note in opened.table.notes if note not in known]
+    plan = Plan(
         table=opened.path,
         instant=at.slices.instant,
         expression=read.expression,
@@ -254,7 +260,37 @@ def _plan(
         schema=seen,
         ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
         opened=opened,
+        replan=lambda expression: _plan(
+            opened, ReadFilter(expression), rules, as_of, time_zone, clock, on_failure, _started(), None
+        ),
     )
+    _log(plan)
+    return plan
+
+
+def _log(plan: Plan) -> None:
+    """One line. The filter and the reasons, whose values may be confidential, are told at DEBUG."""
+    if _LOGGER.isEnabledFor(logging.INFO):
+        _LOGGER.info(
+            "%s as of %s, rules of %s: %d of %d file slices kept, in %.1f ms; %d reasons",
+            ascii(plan.table),
+            plan.instant or "no commit",
+            plan.engine,
+            len(plan.kept_rows),
+            len(plan.slices),
+            1000 * sum(plan.seconds.values()),
+            len(plan.reasons),
+        )
+    if _LOGGER.isEnabledFor(logging.DEBUG):
+        _LOGGER.debug("filter: %s", ascii(to_text(plan.expression)))
+        for reason in plan.reasons:
+            _LOGGER.debug("%s: %s", reason.scope, ascii(reason.text))
+
+
+def _started() -> _Stopwatch:
+    watch = _Stopwatch()
+    watch.lap("filter")
+    return watch
 
 
 def _unknown_in_undecided(

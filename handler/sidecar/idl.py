@@ -1,60 +1,25 @@
-"""The interface ``handler/sargo.thrift``, loaded from the IDL when it is first used, without generated code.
+"""The interface ``handler/sargo.thrift``: its structs and constants, and the exception that the sidecar raises.
 
-thriftpy2 makes the classes; ``PruneRequest`` and ``PruneReply`` below are their types for mypy.
+The folder ``sargo_thrift`` is what the compiler of Apache Thrift writes from the IDL (``make thrift``); ``make lint``
+says when it is not current.
 """
 
 from __future__ import annotations
 
-import functools
-from pathlib import Path
-from typing import Any, Protocol
+from handler.sidecar.sargo_thrift.constants import MAX_FIRST_FRAME_BYTES, PROTOCOL_VERSION
+from handler.sidecar.sargo_thrift.ttypes import PruneReply, PruneRequest
+from handler.sidecar.sargo_thrift.ttypes import Refused as RefusedMessage
 
-import thriftpy2
-
-__all__ = ["PruneReply", "PruneRequest", "Refused", "forget_frames", "interface", "refuse"]
-
-_IDL = Path(__file__).parent.parent / "sargo.thrift"
-
-
-class PruneRequest(Protocol):
-    """The struct of that name in the IDL; an optional field that was not sent is None."""
-
-    protocol_version: int
-    table: str
-    filter: bytes
-    filter_text: str | None
-    engine: str
-    engine_version: str | None
-    time_zone: str | None
-    query_type: str | None
-    instant: str | None
-    names: bytes
-    names_compressed: bool | None
-    name_count: int
-    query_id: str | None
-    secret: str | None
-    user: str | None
-
-
-class PruneReply(Protocol):
-    """The struct of that name in the IDL."""
-
-    protocol_version: int
-    skip: bytes
-    name_count: int
-    instant: str | None
-    covered: int | None
-    skipped: int
-    fully_matched: int | None
-    report_id: str | None
-    reasons: list[str] | None
-    digest: int | None
-
-
-@functools.cache
-def interface() -> Any:
-    """The IDL as a module: ``Sargo``, ``PruneRequest``, ``PruneReply``, ``Refused``, and the constants."""
-    return thriftpy2.load(str(_IDL), module_name="sargo_thrift")
+__all__ = [
+    "MAX_FIRST_FRAME_BYTES",
+    "PROTOCOL_VERSION",
+    "PruneReply",
+    "PruneRequest",
+    "Refused",
+    "RefusedMessage",
+    "forget_frames",
+    "refuse",
+]
 
 
 class Refused(Exception):  # noqa: N818 - the IDL's name
@@ -66,10 +31,9 @@ class Refused(Exception):  # noqa: N818 - the IDL's name
         self.why = why
 
 
-def refuse(error: Refused) -> Exception:
+def refuse(error: Refused) -> RefusedMessage:
     """The IDL's exception for it."""
-    exception: Exception = interface().Refused(why=error.why, code=error.code)
-    return exception
+    return RefusedMessage(why=error.why, code=error.code)
 
 
 def forget_frames(error: BaseException | None) -> None:

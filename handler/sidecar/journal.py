@@ -11,6 +11,7 @@ import json
 import logging
 import time
 import traceback
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -21,6 +22,8 @@ __all__ = ["Journal", "json_line"]
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 #: So many lines of an event that anybody can cause are written in so many seconds.
 _SELDOM, _SELDOM_SECONDS = 20, 10.0
+#: The lines of errors and warnings that are kept for the page, and their length.
+MAX_ERRORS, _MAX_ERROR_LENGTH = 30, 500
 
 
 def json_line(fields: Mapping[str, Any]) -> str:
@@ -60,10 +63,18 @@ class Journal:
         handler.setFormatter(_Lines())
         self._log.addHandler(handler)
         self._seldom: dict[str, tuple[float, int]] = {}
+        self._errors: deque[dict[str, Any]] = deque(maxlen=MAX_ERRORS)
 
     def say(self, event: str, level: str = "info", **fields: Any) -> None:
         """Any event; the fields must hold no data values."""
+        if _LEVELS[level] >= logging.WARNING:
+            line = json_line({"event": event, **fields})[:_MAX_ERROR_LENGTH]
+            self._errors.append({"when": time.time(), "level": level, "text": line})
         self._log.log(_LEVELS[level], event, extra={"fields": fields})
+
+    def latest_errors(self) -> list[dict[str, Any]]:
+        """The latest lines of a level above "info", cut, the latest first."""
+        return list(reversed(self._errors))
 
     def say_seldom(self, event: str, level: str = "info", **fields: Any) -> None:
         """An event that peers without the secret can cause: at most 20 lines in 10 seconds, the others are counted."""
@@ -100,8 +111,8 @@ class Journal:
         else:
             self.say("failure", "error", where="event loop", what=str(context.get("message", "")))
 
-    def answered(self, report: AnswerReport, because: str) -> None:
-        """One line for each answer."""
+    def answered(self, report: AnswerReport, because: str, why: str = "") -> None:
+        """One line for each answer. ``why``: the cause, where the table cannot be read."""
         if not self._log.isEnabledFor(logging.INFO):
             return
         fields: dict[str, Any] = {
@@ -116,10 +127,12 @@ class Journal:
             "skipped": report.skipped,
             "could_skip": report.could_skip,
             "milliseconds": round(report.seconds * 1000, 3),
-            "report": report.id[:8],
+            "report": report.id,
         }
         if because:
             fields["because"] = because
+        if why:
+            fields["why"] = why
         if self._values:
             decision = report.decision() if report.decision is not None else None
             fields["filter"] = decision.planned.text if decision is not None else None

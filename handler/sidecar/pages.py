@@ -1,7 +1,8 @@
 """The pages for operators: ``/metrics`` for Prometheus and ``/healthz``, over HTTP, on an address of their own.
 
 Both pages are open to whoever reaches that address, which is on the loopback unless ``metrics_host`` says otherwise.
-They hold counts and name no table, user or value. A peer has ``_SECONDS`` for its request and for reading the answer;
+They hold counts and name no table, user or value. The page for people has a guard of its own (``status``). A peer
+has ``_SECONDS`` for its request and for reading the answer;
 of more than ``_MAX_CONNECTIONS`` the oldest one is closed.
 """
 
@@ -21,8 +22,10 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from handler.sidecar.settings import SettingsError
 
-__all__ = ["Pages"]
+__all__ = ["PAGE_PATHS", "Pages"]
 
+#: The page for people, and what belongs to it: ``status.web``.
+PAGE_PATHS = frozenset({"/", "/status.json", "/explain"})
 _MAX_CONNECTIONS = 16
 _SECONDS = 5.0
 
@@ -79,10 +82,17 @@ class _Quiet(WSGIRequestHandler):
 
 
 class Pages:
-    """Serves both pages from a thread. ``health`` returns JSON whose status is "ok" or "stopping"."""
+    """Serves both pages from a thread. ``health`` returns JSON whose status is "ok", "starting" or "stopping"."""
 
-    def __init__(self, host: str, port: int, registry: CollectorRegistry, health: Callable[[], str]) -> None:
-        """Raises SettingsError when the address cannot be used."""
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        registry: CollectorRegistry,
+        health: Callable[[], str],
+        for_people: Callable[..., Iterable[bytes]] | None = None,
+    ) -> None:
+        """``for_people`` answers for ``PAGE_PATHS``. Raises SettingsError when the address cannot be used."""
         metrics = make_wsgi_app(registry)
 
         def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -90,6 +100,8 @@ class Pages:
             if path == "/metrics":
                 page: Iterable[bytes] = metrics(environ, start_response)
                 return page
+            if for_people is not None and path in PAGE_PATHS:
+                return for_people(environ, start_response)
             if path != "/healthz":
                 start_response("404 Not Found", [("Content-Type", "text/plain")])
                 return [b"see /metrics and /healthz\n"]

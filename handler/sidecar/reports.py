@@ -1,9 +1,11 @@
-"""The latest answers of the sidecar, for ``explain``: each report has an id that only its reply contains."""
+"""The latest answers of the sidecar, for ``explain``: each report has an id, which its reply and the log hold."""
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -22,6 +24,9 @@ class AnswerReport:
     because          the text of ``metrics.BECAUSE`` that says why nothing was skipped, or ""
     reasons          the first of them, each cut
     view, decision   what the answer came from, as long as it is kept for other answers
+    when             seconds since 1970
+    filter_text      the filter for people, cut, where ``log_values`` allows it
+    id               hexadecimal digits: it stands on a command line as it is
     """
 
     location: AllowedTable
@@ -39,7 +44,9 @@ class AnswerReport:
     seconds: float
     view: weakref.ref[View] | None = None
     decision: weakref.ref[FilterDecision] | None = None
-    id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    when: float = field(default_factory=time.time)
+    filter_text: str = ""
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
     def table(self) -> str:
@@ -76,6 +83,11 @@ class Reports:
             self._reports[report.id] = report
             while len(self._reports) > self._limit:
                 self._reports.popitem(last=False)
+
+    def latest(self, count: int) -> list[AnswerReport]:
+        """At most ``count`` reports, the latest first."""
+        with self._lock:
+            return list(itertools.islice(reversed(self._reports.values()), count))
 
     def get(self, report_id: str) -> AnswerReport | None:
         with self._lock:

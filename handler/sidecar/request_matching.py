@@ -40,7 +40,9 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from bitarray import bitarray
 
+from evaluator.evaluation.bit_sets import are_set
 from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
 from index_store.table.file_slices import parse_base_name, parse_log_name
@@ -52,6 +54,7 @@ __all__ = [
     "SLICE_SKIPPED",
     "MatchedNames",
     "QueryType",
+    "SelectedNames",
     "Verdicts",
     "ViewFiles",
     "names_to_skip",
@@ -128,23 +131,15 @@ class ViewFiles:
         groups = _GROUP_BYTES * len(self.slices) if "groups" in self.__dict__ else 0
         return self.names.nbytes + self.slice_of.nbytes + self.is_base.nbytes + self.count.nbytes + groups
 
-    def verdicts(self, skipped: Mask, full: Mask) -> Verdicts:
-        """``(f + 1,) uint8``: the verdict on each file, and 0 at the index ``NOT_KNOWN``.
-
-        skipped, full   ``(n,) bool``: the slices that the plan skips, and those of which every row matches
-        """
-        by_slice = skipped * (SLICE_SKIPPED | BASE_SKIPPED) | full * FULL
-        by_file = by_slice[self.slice_of] if len(self.slice_of) else np.zeros(0, np.uint8)
-        by_file[~self.is_base] &= ~BASE_SKIPPED
-        return np.append(by_file, np.uint8(0))
-
     def match(self, listed: ListedNames, table_type: str) -> MatchedNames:
         """Match a list of names with these files. Raises Refused as ``ListedNames`` does."""
         indices = self.names.indices(listed)
         is_known = indices != NOT_KNOWN
         covered = int(np.count_nonzero(is_known))
+        slices = self.slice_of[indices] if len(self.slice_of) else np.zeros(len(indices), np.int32)
+        bases = self.is_base[indices] & is_known if len(self.is_base) else is_known
         if table_type != MERGE_ON_READ:
-            return MatchedNames(indices, listed.digest, covered)
+            return MatchedNames(indices, slices, bases, listed.digest, covered)
         unknown_slices = None
         if listed.count - covered <= MAX_UNKNOWN + len(self.names):
             unknown_slices = _slices_of_groups(listed.at(np.flatnonzero(~is_known).tolist()), self)
@@ -156,6 +151,8 @@ class ViewFiles:
         complete = np.append(is_complete[self.slice_of] if len(self.slice_of) else [], False).astype(np.bool_)[indices]
         return MatchedNames(
             indices,
+            slices,
+            bases,
             listed.digest,
             covered,
             complete,
@@ -169,6 +166,8 @@ class MatchedNames:
     """The part of an answer that depends only on the list and the view's files.
 
     indices           ``(count,) int32``: the index of each name in ``ViewFiles``
+    slices            ``(count,) int32``: the index of its slice; any one where the name is not known
+    bases             ``(count,) bool``: it is a known base file that no bootstrap made
     digest            CRC32 of the list as it was sent
     covered           the number of names that are known
     complete          ``(count,) bool``, for MERGE_ON_READ: the list contains exactly the files of the name's slice
@@ -177,6 +176,8 @@ class MatchedNames:
     """
 
     indices: FileIndices
+    slices: npt.NDArray[np.int32]
+    bases: Mask
     digest: int
     covered: int
     complete: Mask | None = None
@@ -185,7 +186,21 @@ class MatchedNames:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (self.indices, self.complete, self.partial_slices) if array is not None)
+        arrays = (self.indices, self.slices, self.bases, self.complete, self.partial_slices)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def verdicts(self, skipped: bitarray, full: bitarray) -> Verdicts:
+        """``(count,) uint8``: the verdict on each listed file, and 0 where the name is not known.
+
+        skipped, full   bit i: the plan skips slice i; every row of slice i matches
+        """
+        if not len(skipped):
+            return np.zeros(len(self.indices), np.uint8)
+        is_skipped = are_set(skipped, self.slices)
+        verdicts: Verdicts = is_skipped * SLICE_SKIPPED | (is_skipped & self.bases) * BASE_SKIPPED
+        verdicts |= are_set(full, self.slices) * FULL
+        verdicts[self.indices == NOT_KNOWN] = 0
+        return verdicts
 
 
 def _is_bootstrapped(path: str) -> bool:
@@ -199,15 +214,15 @@ def needs_fresh_view(table_type: str, version: int, query_type: QueryType) -> bo
 
 
 def names_to_skip(
-    skipped: Mask,
+    skipped: bitarray,
     verdicts: Verdicts,
     matched: MatchedNames,
     query_type: QueryType,
 ) -> tuple[Mask, str | None]:
     """``(count,) bool``: the names that may be skipped, and the reason if names of skipped slices are not among them.
 
-    skipped    ``(n,) bool``: the slices that the plan skips
-    verdicts   ``(count,) uint8``: the verdict on each name (``ViewFiles.verdicts`` at ``matched.indices``)
+    skipped    bit i: the plan skips slice i
+    verdicts   ``(count,) uint8``: the verdict on each name (``MatchedNames.verdicts``)
     """
     if matched.complete is None or query_type == "read_optimized":
         return (verdicts & BASE_SKIPPED).astype(np.bool_), None
@@ -215,9 +230,43 @@ def names_to_skip(
         return np.zeros(len(verdicts), np.bool_), "incremental queries of MERGE_ON_READ tables are not pruned"
     if matched.has_other_files:
         return np.zeros(len(verdicts), np.bool_), "the list holds a name that is no file of Hudi, or too many others"
-    held_back = int(np.count_nonzero(skipped[matched.partial_slices]))
+    assert matched.partial_slices is not None  # it comes with ``complete``
+    held_back = int(np.count_nonzero(are_set(skipped, matched.partial_slices)))
     why = f"{held_back} file groups are listed with other files than this view of the table has" if held_back else None
     return (verdicts & SLICE_SKIPPED).astype(np.bool_) & matched.complete, why
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedNames:
+    """The part of an answer that is the same for all questions with this list, decision and query type.
+
+    may_skip   ``(count,) bool``: the names that may be skipped, and ``skip``, the same as packed bits
+    count      the number of them
+    full       the number of names of which every row matches
+    why        the reason if names of skipped slices are not among them
+    """
+
+    matched: MatchedNames
+    may_skip: Mask
+    skip: bytes
+    count: int
+    full: int
+    why: str | None
+
+    @classmethod
+    def of(cls, matched: MatchedNames, skipped: bitarray, full: bitarray, query_type: QueryType) -> SelectedNames:
+        """Of the bits of a plan, as ``MatchedNames.verdicts`` takes them."""
+        verdicts = matched.verdicts(skipped, full)
+        may_skip, why = names_to_skip(skipped, verdicts, matched, query_type)
+        may_skip.flags.writeable = False  # it is shared
+        return cls(
+            matched=matched,
+            may_skip=may_skip,
+            skip=np.packbits(may_skip, bitorder="little").tobytes(),
+            count=int(np.count_nonzero(may_skip)),
+            full=int(np.count_nonzero(verdicts & FULL)),
+            why=why,
+        )
 
 
 def _slices_of_groups(names: Sequence[bytes], files: ViewFiles) -> list[int] | None:

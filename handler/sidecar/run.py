@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ __all__ = ["Sidecar", "running", "serve"]
 _THREADS, _END_SECONDS = "sargo", 1.0
 #: How long a thread may keep the interpreter while another one waits: the event loop waits for so long at most.
 _SWITCH_SECONDS = 0.001
+#: How long a start waits for the roots before the sidecar counts as running, and answers "starting".
+_ROOT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,18 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
     threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)
-    service = Service(settings, AllowedRoots(settings.roots), metrics, journal, threads)
+    service = Service(settings, AllowedRoots.of(settings), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
     metrics.watch(
         "sargo_breaker_open_tables",
         "Tables that could not be opened and are left alone for retry_seconds",
         lambda: service.tables.unavailable,
+    )
+    metrics.watch(
+        "sargo_tables_kept",
+        "Tables that cannot be read now and are answered for from an earlier state",
+        lambda: service.tables.kept,
     )
     metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
     metrics.watch(
@@ -66,12 +74,19 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
         lambda: service.tables.expensive_waiting,
     )
     metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)
+    metrics.watch(
+        "sargo_roots_unreadable",
+        "Roots that could not be read when they were asked last",
+        lambda: len(service.root_watch.causes),
+    )
     pages = None
+    background: list[asyncio.Future[None]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: journal.unexpected(context))
     try:
         host, port = await server.start()
         if settings.metrics_port >= 0:
-            pages = Pages(settings.metrics_host, settings.metrics_port, metrics.registry, service.state)
+            page = _status_page(settings, service, metrics, journal)
+            pages = Pages(settings.metrics_host, settings.metrics_port, metrics.registry, service.state, page)
         metrics_port = None if pages is None else pages.port
         journal.say(
             "listening",
@@ -83,15 +98,39 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
             shadow=settings.shadow,
             roots=list(settings.roots),
         )
+        background = [asyncio.ensure_future(one.run(journal)) for one in (service.root_watch, service.warm_start)]
+        with contextlib.suppress(TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
+            await asyncio.wait_for(service.root_watch.was_asked.wait(), _ROOT_SECONDS)
         yield Sidecar(host, port, metrics_port, server, service, metrics)
     finally:
         journal.say("stopping", running=len(server.calls))
+        for task in background:
+            task.cancel()
         await server.stop()
         if pages is not None:
             pages.close()
         service.close()
         threads.shutdown(wait=False, cancel_futures=True)
         journal.say("stopped")
+
+
+def _status_page(
+    settings: Settings, service: Service, metrics: Metrics, journal: Journal
+) -> Callable[..., Iterable[bytes]] | None:
+    """The page for people, unless it is turned off or the libraries of the extra ``html`` are missing."""
+    if not settings.page:
+        return None
+    try:
+        web = importlib.import_module("handler.sidecar.status.web")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("handler", "index_store", "evaluator", "sarg"):
+            raise
+        journal.say("no_page", why=f"{error.name} is missing: pip install 'sargo[html]'")
+        return None
+    page: Callable[..., Iterable[bytes]] = web.StatusPage(
+        service, metrics, settings.shared_secret(), asyncio.get_running_loop()
+    )
+    return page
 
 
 def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) -> None:

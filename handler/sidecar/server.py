@@ -27,7 +27,7 @@ from typing import Any
 
 from handler.sidecar import wire
 from handler.sidecar.connection import Connection
-from handler.sidecar.idl import Refused, forget_frames, interface, refuse
+from handler.sidecar.idl import MAX_FIRST_FRAME_BYTES, Refused, forget_frames, refuse
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import Metrics
 from handler.sidecar.service import Service
@@ -167,12 +167,12 @@ class Server:
         longest = self.settings.max_frame_bytes
         if self._secret is None or self.slots.is_known(connection):
             return longest
-        return min(longest, int(interface().MAX_FIRST_FRAME_BYTES))
+        return min(longest, MAX_FIRST_FRAME_BYTES)
 
     def refuse_large(self, head: bytes) -> bytes:
         """The reply to a frame that is longer, of which the first bytes are given."""
         why = (
-            f"show the secret in a call of at most {interface().MAX_FIRST_FRAME_BYTES} bytes on this connection first, "
+            f"show the secret in a call of at most {MAX_FIRST_FRAME_BYTES} bytes on this connection first, "
             "such as version(secret)"
         )
         self.metrics.refused.labels("secret").inc()
@@ -207,7 +207,7 @@ class Server:
             method = call.method
             if self._is_shown(call):
                 self.slots.make_known(connection)
-            value = await self._method(method)(*call.arguments)
+            value = await self._method(method, connection)(*call.arguments)
             end = "answered"
             return wire.result(call, value), True
         except wire.FrameError as error:
@@ -254,11 +254,11 @@ class Server:
             raise Refused("secret", "the secret is missing or wrong")
         return True
 
-    def _method(self, name: str) -> Callable[..., Awaitable[Any]]:
+    def _method(self, name: str, connection: Connection) -> Callable[..., Awaitable[Any]]:
         methods: dict[str, Callable[..., Awaitable[Any]]] = {
             "prune": self.service.prune,
             "explain": self.service.explain,
-            "health": self.service.health,
+            "health": lambda: self.service.health(names_roots=self._secret is None or self.slots.is_known(connection)),
             "version": self.service.version,
         }
         return methods[name]

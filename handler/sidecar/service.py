@@ -17,12 +17,9 @@ import json
 import random
 import time
 import weakref
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from importlib.metadata import version
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from evaluator.language.semantics import Semantics
 from evaluator.language.zones import zone_named
@@ -30,17 +27,21 @@ from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text, cut_texts
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.filter_log import FilterLog
-from handler.sidecar.idl import PruneReply, PruneRequest, Refused, forget_frames, interface
+from handler.sidecar.history import History
+from handler.sidecar.idl import PROTOCOL_VERSION, PruneReply, PruneRequest, Refused, forget_frames
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import BECAUSE, Metrics
 from handler.sidecar.names import ListedNames
 from handler.sidecar.reports import AnswerReport, Reports
-from handler.sidecar.request_matching import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
+from handler.sidecar.request_matching import QUERY_TYPES, QueryType, SelectedNames, needs_fresh_view
 from handler.sidecar.roots.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.settings import Settings
+from handler.sidecar.starting.root_watch import RootWatch
+from handler.sidecar.starting.warm_start import WarmStart
 from handler.sidecar.tables import Tables, TableUnavailable
 from handler.sidecar.view import FilterDecision, FilterQuery, View
 from handler.sql.parsing import Engine
+from handler.version import VERSION
 from index_store import FileSlice
 from index_store.table.timeline import parse_as_of
 
@@ -49,6 +50,8 @@ __all__ = ["Service"]
 _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
 #: The number of reasons in a reply. A report contains more of them.
 _MAX_REASONS = 8
+#: The length of the cause when a table cannot be read: that of a client's whole message.
+_MAX_CAUSE_LENGTH = 2000
 #: A new list up to this size is matched on the event loop: a change of thread would cost more.
 _SHORT_LIST_BYTES = 64 << 10
 #: The checksum of a longer list is computed in a thread.
@@ -56,8 +59,12 @@ _LONG_LIST_BYTES = 1 << 20
 #: The length of an instant in a request; and of a filter that is written into ``filter_log``.
 _MAX_INSTANT_LENGTH, _MAX_LOGGED_FILTER = 64, 64 << 10
 _ANSWER_THREADS = 2
+#: The part of ``request_seconds`` that a question waits for a table that the sidecar opens at its start.
+_STARTING_SHARE = 4
 #: How long explain() waits in all, and then at most for what would help; below the seconds that ``sargo report`` waits.
 _EXPLAIN_SECONDS, _HELP_SECONDS = 4.0, 2.0
+#: How long a page of an explanation may take, and the characters of a filter that its report keeps.
+_PAGE_SECONDS, _MAX_SHOWN_FILTER = 3.0, 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,14 +116,19 @@ class Service:
         self.settings = settings
         self.metrics = metrics
         self.journal = journal
-        self.tables = Tables(settings, threads)
+        self.tables = Tables(settings, threads, options=roots.by_location(settings.table_options))
+        self.warm_start = WarmStart(
+            self.tables, roots.named(settings.tables), settings.tables_seconds, settings.workers
+        )
+        self.root_watch = RootWatch(roots, settings.storage_options, threads, seconds=settings.tables_seconds)
         self.reports = Reports(settings.reports)
         self.stopping = False
         self._roots = roots
         self._threads = ThreadPoolExecutor(_ANSWER_THREADS, thread_name_prefix="sargo-answer")
         self._running = 0
         self._asked = 0
-        self._turned_off: set[str] = set()
+        self.turned_off: set[str] = set()
+        self.history = History()
         self._audits = Audits(self._record_verdict)
         self._filter_log = (
             None
@@ -137,21 +149,16 @@ class Service:
         try:
             if len(checked.listed.blob) > _LONG_LIST_BYTES:
                 await asyncio.to_thread(lambda: checked.listed.digest)
-            answer = await asyncio.wait_for(self._answer(checked), self.settings.request_seconds)
+            answer = await asyncio.wait_for(self._answer(checked), self._patience(checked.location))
         except Refused:
             raise
-        except TimeoutError as error:
+        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
             forget_frames(error)
-            answer = _Answer(
-                because="time",
-                reasons=(
-                    f"no answer within {self.settings.request_seconds:g} s; it is being "
-                    "worked out for the next request",
-                ),
-            )
-        except asyncio.TimeoutError as error:  # another class before Python 3.11
-            forget_frames(error)
-            answer = _Answer(because="time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
+            if self.warm_start.is_opening(checked.location):
+                raise Refused("busy", "the sidecar is starting and still opens the table") from None
+            work = "the table is still being opened" if self.tables.is_opening(checked.location) else "it is worked out"
+            reason = f"no answer within {self.settings.request_seconds:g} s; {work} for the next request"
+            answer = _Answer(because="time", reasons=(reason,))
         except TableUnavailable as error:
             forget_frames(error)
             answer = _Answer(because="table", reasons=(error.why,))
@@ -165,6 +172,11 @@ class Service:
         finally:
             self._running -= 1
         return self._reply(checked, answer, time.perf_counter() - started)
+
+    def _patience(self, location: AllowedTable) -> float:
+        """Seconds for an answer: fewer while the table is opened at the start, because another sidecar may answer."""
+        seconds = self.settings.request_seconds
+        return seconds / _STARTING_SHARE if self.warm_start.is_opening(location) else seconds
 
     async def explain(self, report_id: str | None) -> str:
         """The IDL's explain. Raises Refused."""
@@ -187,35 +199,55 @@ class Service:
         left = min(_HELP_SECONDS, began + _EXPLAIN_SECONDS - time.perf_counter())
         return report.text(f"{explanation}\n\n{await _help_text(helping, left)}")
 
-    async def health(self) -> str:
-        """The IDL's health."""
-        return self.state()
+    async def explain_page(self, report_id: str, make: Callable[[View, FilterQuery], str | None]) -> str | None:
+        """The explanation of a report as a page, or None where there is only its text. Raises Refused."""
+        report = self.reports.get(report_id)
+        if report is None:
+            raise Refused("unknown_report", "there is no such report, or it is too old")
+        view = None if report.view is None else report.view()
+        decision = None if report.decision is None else report.decision()
+        if view is None or decision is None:
+            return None
+        try:
+            return await asyncio.wait_for(self.tables.page(report.location, view, decision.query, make), _PAGE_SECONDS)
+        except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
+            return None
 
-    def state(self) -> str:
-        """The state of the sidecar as JSON, for health() and /healthz."""
+    async def health(self, *, names_roots: bool = False) -> str:
+        """The IDL's health."""
+        return self.state(names_roots=names_roots)
+
+    def state(self, *, names_roots: bool = False) -> str:
+        """The state as JSON, for health() and /healthz. ``names_roots``: with why roots cannot be read."""
+        is_starting = self.warm_start.opening or not self.root_watch.was_asked.is_set()
+        causes = self.root_watch.causes
         return json.dumps(
             {
-                "status": "stopping" if self.stopping else "ok",
+                "status": "stopping" if self.stopping else "starting" if is_starting else "ok",
+                "opening": self.warm_start.opening,
+                "not_opened": self.warm_start.not_opened,
                 "asked": self._asked,
                 "tables": len(self.tables),
                 "cache_bytes": self.tables.nbytes,
                 "running": self._running,
                 "shadow": self.settings.shadow,
-                "turned_off": len(self._turned_off),
+                "turned_off": len(self.turned_off),
+                "roots_unreadable": len(causes),
+                **({"roots": dict(causes)} if names_roots and causes else {}),
             }
         )
 
     async def version(self) -> str:
         """The IDL's version."""
-        return json.dumps({"sargo": version("sargo"), "protocol": interface().PROTOCOL_VERSION})
+        return json.dumps({"sargo": VERSION, "protocol": PROTOCOL_VERSION})
 
     # -- reading a request
 
     def _read(self, request: PruneRequest | None) -> _CheckedRequest:
         if request is None or not isinstance(request.protocol_version, int):
             raise Refused("request", "the request is missing or has no protocol version")
-        if request.protocol_version != interface().PROTOCOL_VERSION:
-            raise Refused("version", f"this sidecar speaks version {interface().PROTOCOL_VERSION} of the protocol")
+        if request.protocol_version != PROTOCOL_VERSION:
+            raise Refused("version", f"this sidecar speaks version {PROTOCOL_VERSION} of the protocol")
         if self.stopping:
             raise Refused("stopping", "the sidecar is stopping")
         limits = self.settings
@@ -254,21 +286,30 @@ class Service:
     # -- answering
 
     async def _answer(self, request: _CheckedRequest) -> _Answer:
-        if request.location.path in self._turned_off:
+        if request.location.path in self.turned_off:
             return _Answer(because="audit", reasons=(BECAUSE["audit"],))
         loop = asyncio.get_running_loop()
         if len(request.listed.blob) > _SHORT_LIST_BYTES:
             await loop.run_in_executor(self._threads, request.listed.compute_hashes)
         arrived = self.tables.now()
-        view = await self.tables.view(request.location, request.as_of)
+        view, note = await self.tables.view(request.location, request.as_of)
         if needs_fresh_view(view.table_type, view.version, request.query_type):
-            view = await self.tables.view(request.location, request.as_of, newer_than=arrived)
+            view, note = await self.tables.view(request.location, request.as_of, newer_than=arrived)
+        if note is not None:
+            request = replace(request, notes=(note, *request.notes))
         decision = await self.tables.decide(request.location, view, request.query)
         listed = request.listed
         is_short = len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed
+
+        def select() -> SelectedNames:
+            planned = decision.planned
+            return SelectedNames.of(view.match(listed), planned.skipped, planned.full, request.query_type)
+
         if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
-            return self._to_answer(request, view, decision)
-        return await loop.run_in_executor(self._threads, self._to_answer, request, view, decision)
+            return self._to_answer(request, view, decision, select())
+        equal = ("selected", id(view), id(decision), listed.key, request.query_type)
+        selected = await self.tables.together(request.location, equal, select, self._threads)
+        return self._to_answer(request, view, decision, selected)
 
     def close(self) -> None:
         """Stop the threads and the audits, and close the log of filters."""
@@ -278,11 +319,10 @@ class Service:
         self.tables.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _to_answer(self, request: _CheckedRequest, view: View, decision: FilterDecision) -> _Answer:
-        matched = view.match(request.listed)
-        verdicts = decision.verdicts.take(matched.indices)
-        may_skip, why = names_to_skip(decision.skipped, verdicts, matched, request.query_type)
-        could_skip = int(np.count_nonzero(may_skip))
+    def _to_answer(
+        self, request: _CheckedRequest, view: View, decision: FilterDecision, selected: SelectedNames
+    ) -> _Answer:
+        matched, could_skip, why = selected.matched, selected.count, selected.why
         planned = decision.planned
         reasons = (*request.notes, *(() if why is None else (why,)), *planned.reasons)
         because = ""
@@ -304,18 +344,18 @@ class Service:
         if could_skip and random.random() < self.settings.audit_rate:
             audited = tuple(
                 self._to_audit(request, view, decision, item, matched.complete is not None)
-                for item in choose_slices(view.files, may_skip, matched.indices, self.settings.audit_files)
+                for item in choose_slices(view.files, selected.may_skip, matched.indices, self.settings.audit_files)
             )
         return _Answer(
             because=because,
-            skip=np.packbits(may_skip, bitorder="little").tobytes() if not because else b"",
+            skip=selected.skip if not because else b"",
             instant=view.instant,
             digest=matched.digest,
             audited=audited,
             covered=matched.covered,
             skipped=0 if because else could_skip,
             could_skip=could_skip,
-            full=int(np.count_nonzero(verdicts & FULL)),
+            full=selected.full,
             reasons=reasons,
             view=view,
             decision=decision,
@@ -330,7 +370,7 @@ class Service:
         return SkippedFile(
             table=request.location.path,
             root=request.location.root,
-            storage_options=self.settings.storage_options,
+            storage_options=self.settings.options_of(request.location.path),
             path=item.base_file,
             expression=decision.query,
             schema=view.opened.table.schema,
@@ -343,8 +383,8 @@ class Service:
         """Count a verdict. After a wrong skip, its table is not pruned until the sidecar is started again."""
         self.metrics.audits.labels(verdict).inc()
         if verdict == "failed":
-            self._turned_off.add(file.table)
-            self.metrics.alarm.set(len(self._turned_off))
+            self.turned_off.add(file.table)
+            self.metrics.alarm.set(len(self.turned_off))
             self.journal.say(
                 "audit_failed",
                 "error",
@@ -371,11 +411,21 @@ class Service:
             seconds=seconds,
             view=None if answer.view is None else weakref.ref(answer.view),
             decision=None if answer.decision is None else weakref.ref(answer.decision),
+            filter_text=_shown_filter(answer) if self.settings.log_values else "",
         )
         self.reports.add(report)
         self._audits.audit(list(answer.audited))
         self._count(request, answer)
-        self.journal.answered(report, answer.because)
+        self.history.add(
+            request.location.path,
+            request.listed.count,
+            answer.skipped,
+            answer.could_skip,
+            () if answer.decision is None else answer.decision.planned.unindexed,
+        )
+        is_unread = answer.because == "table"
+        why = cut_text(" ".join(" ".join(answer.reasons).split()), _MAX_CAUSE_LENGTH) if is_unread else ""
+        self.journal.answered(report, answer.because, why)
         if (
             self._filter_log is not None
             and answer.decision is not None
@@ -384,8 +434,8 @@ class Service:
         ):
             self._filter_log.write(request.location.path, request.query, request.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
-        reply: PruneReply = interface().PruneReply(
-            protocol_version=interface().PROTOCOL_VERSION,
+        reply: PruneReply = PruneReply(
+            protocol_version=PROTOCOL_VERSION,
             skip=answer.skip,
             name_count=request.listed.count,
             instant=answer.instant,
@@ -393,7 +443,7 @@ class Service:
             skipped=answer.skipped,
             fully_matched=answer.full,
             report_id=report.id,
-            reasons=[cut_text(text, MAX_REASON_LENGTH) for text in texts[:_MAX_REASONS]],
+            reasons=[because, why] if why else [cut_text(text, MAX_REASON_LENGTH) for text in texts[:_MAX_REASONS]],
             digest=request.listed.digest if answer.digest is None else answer.digest,
         )
         return reply
@@ -407,6 +457,10 @@ class Service:
         metrics.full.inc(answer.full)
         if answer.because:
             metrics.nothing.labels(answer.because).inc()
+
+
+def _shown_filter(answer: _Answer) -> str:
+    return "" if answer.decision is None else cut_text(answer.decision.planned.text, _MAX_SHOWN_FILTER)
 
 
 async def _help_text(helping: Awaitable[str], seconds: float) -> str:

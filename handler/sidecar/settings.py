@@ -51,10 +51,16 @@ class Settings(BaseSettings):
     roots: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Folders below which tables may be read: absolute paths or URIs. At least one"
     )
+    aliases: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Other names of clusters and buckets: hdfs://nn1:8020=hdfs://lake. Hadoop's files tell most"
+    )
     host: str = Field("127.0.0.1", description="Address to listen on. Under Tez the application masters must reach it")
     port: int = Field(10950, ge=0, le=65535, description="Port of the Thrift service; 0 = any that is free")
     metrics_host: str = Field("127.0.0.1", description="Address of /metrics and /healthz")
     metrics_port: int = Field(10951, ge=-1, le=65535, description="Port of /metrics and /healthz; -1 = none")
+    page: bool = Field(
+        True, description="Show the page for people at / of that port: behind the secret if there is one"
+    )
     secret: SecretStr | None = Field(None, description="Shared secret that every prune and explain must carry")
     secret_file: Path | None = Field(None, description="File that holds the shared secret instead")
     tls_certificate: Path | None = Field(None, description="Certificate chain (PEM); turns TLS on")
@@ -93,7 +99,7 @@ class Settings(BaseSettings):
         16,
         ge=2,
         le=256,
-        description="Threads that open tables, read indexes and evaluate filters; at most three for one table",
+        description="Threads that open tables, read indexes and evaluate filters; at most six for one table",
     )
     planning_seconds: float = Field(
         10, gt=0, description="CPU seconds for one expensive filter, in a process of low priority"
@@ -106,7 +112,21 @@ class Settings(BaseSettings):
     refresh_wait_seconds: float = Field(
         0.25, ge=0, description="Answer from the timeline as it was when reading a new one takes longer"
     )
-    retry_seconds: float = Field(10, ge=0, description="How long a table that could not be opened is left alone")
+    look_seconds: float = Field(
+        3.0, gt=0, description="Give up a look at a table's timeline after so long; the next one starts anew"
+    )
+    retry_seconds: float = Field(
+        10, ge=0, description="How long a table that could not be opened is left alone; a second when that may pass"
+    )
+    keep_view_seconds: float = Field(
+        300,
+        ge=0,
+        description="How long a table is answered for from an earlier state while it cannot be read; 0 = not at all",
+    )
+    tables: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Tables that are opened at the start: until then /healthz says 'starting'"
+    )
+    tables_seconds: float = Field(60, gt=0, description="How long /healthz says 'starting' for these tables at most")
 
     shadow: bool = Field(False, description="Compute and report, but let every file be read")
     audit_rate: float = Field(0.0, ge=0, le=1, description="Share of answers that are audited: skipped files are read")
@@ -122,11 +142,17 @@ class Settings(BaseSettings):
     filter_log_older: int = Field(4, ge=1, le=1000, description="How many full files of it are kept beside it")
 
     storage_options: Mapping[str, str] = Field({}, description="For roots that are not local: region, endpoint, ...")
+    kerberos_principal: str = Field(
+        "", description="Kerberos: who reads hdfs:// and viewfs://, without Java; else a ticket of this user's cache"
+    )
+    kerberos_keytab: Path | None = Field(
+        None, description="File with the keys of kerberos_principal: tickets are got with it, and renewed"
+    )
     table_options: Mapping[str, Mapping[str, str]] = Field(
         {}, description="By table: what only its catalog entry says, such as hoodie.index.type"
     )
 
-    @field_validator("roots", mode="before")
+    @field_validator("roots", "aliases", "tables", mode="before")
     @classmethod
     def _split_roots(cls, given: Any) -> Any:
         """The environment and the command line write a list as JSON or with commas."""
@@ -152,6 +178,8 @@ class Settings(BaseSettings):
             raise ValueError("tls_certificate and tls_key belong together")
         if self.tls_client_ca is not None and self.tls_certificate is None:
             raise ValueError("tls_client_ca needs tls_certificate and tls_key")
+        if self.kerberos_keytab is not None and not self.kerberos_principal:
+            raise ValueError("kerberos_keytab needs kerberos_principal")
         if self.secret is not None and self.secret_file is not None:
             raise ValueError("secret and secret_file: give one of them")
         if self.secret is not None and not self.secret.get_secret_value():
@@ -163,6 +191,15 @@ class Settings(BaseSettings):
                 "or allow_anonymous"
             )
         return self
+
+    def options_of(self, location: str) -> dict[str, str]:
+        """The options of the file system of a table or root; those of Kerberos are for HDFS."""
+        found = dict(self.storage_options)
+        if self.kerberos_principal and location.startswith(("hdfs:", "viewfs:")):
+            found["kerberos_principal"] = self.kerberos_principal
+            if self.kerberos_keytab is not None:
+                found["kerberos_keytab"] = str(self.kerberos_keytab)
+        return found
 
     def shared_secret(self) -> bytes | None:
         """The secret's bytes. Raises SettingsError when the file cannot be read or is empty."""

@@ -2,31 +2,31 @@
 
     event                         what happens
     ---------------------------   ----------------------------------------------------------------------------------
-    a request names a table       its timeline is read, at most every ``refresh_seconds``; concurrent requests share
-                                  one reading
-    the timeline has changed      the table is opened again; when that takes longer than ``refresh_wait_seconds``,
-                                  requests are answered from the old view, which is right for the files that it knows
+    a request names a table       it is looked at, at most every ``refresh_seconds`` (``reading``); concurrent requests
+                                  share one look and one opening, and wait for it as long as they may
+    it has changed                it is opened again; when that takes longer than ``refresh_wait_seconds``, requests
+                                  are answered from the old view, which is right for the files that it knows
                                   (``request_matching``)
-    the table cannot be opened    it is not tried again for ``retry_seconds``
+    it cannot be read             the view is kept for ``keep_view_seconds``, or dropped (``reading``)
     the cache is full             the tables that were not used for the longest time are closed
     a filter is expensive         it is planned in another process (``decisions``), and waits for no lock of its table
 
-All methods run on the event loop, and blocking calls run in threads. At most one thread reads the timeline of a table,
-one makes its plans, and one reads its older instants. A slow table therefore delays only requests for itself, as long
-as fewer than a third as many tables are slow at once as there are threads.
+All methods run on the event loop, and blocking calls run in threads. At most one thread looks at a table, MAX_OPENINGS
+open it, one makes its plans, and one reads its older instants. A slow table therefore delays only requests for itself,
+as long as fewer than a sixth as many tables are slow at once as there are threads. Looks have threads of their own.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import itertools
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.decisions.expensive_filters import ExpensiveFilters
@@ -34,23 +34,20 @@ from handler.sidecar.decisions.planning import (
     PlannedFilter,
     PlanningLimits,
     TooExpensive,
-    cut_text,
     nothing_planned,
 )
 from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
 from handler.sidecar.idl import Refused
+from handler.sidecar.reading.current_view import CurrentView, Threads
+from handler.sidecar.reading.looks import TableReader
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import FilterDecision, FilterQuery, View
 from index_store import Table
 from index_store.opened_table import OpenTable
-from index_store.own.store.locations import version_names
 from index_store.snapshots import default_cache
-from index_store.storage.storage import Storage
-from index_store.table.metadata_table import timeline_directory
-from index_store.table.properties import read_properties
 
-__all__ = ["TableUnavailable", "Tables"]
+__all__ = ["Answering", "TableState", "TableUnavailable", "Tables"]
 
 T = TypeVar("T")
 #: The number of views of older instants that are kept beside the latest one.
@@ -59,26 +56,44 @@ MAX_OLDER_VIEWS = 2
 WARM_UP_QUERIES = 4
 #: The number of open tables that are kept, and of those that cannot be opened.
 MAX_TABLES, MAX_UNAVAILABLE = 1000, 256
-#: The length of the error of a table that cannot be opened.
-_MAX_WHY = 1000
-_Signature = tuple[Any, ...]
 
 
 class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the caller
-    """The table could not be opened at the last attempt. ``why``: the error of that attempt."""
+    """The table could not be opened at the last attempt. ``why``: the error of that attempt; whether it may pass."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, *, may_pass: bool = False) -> None:
         super().__init__(why)
         self.why = why
+        self.may_pass = may_pass
+
+
+class Answering(NamedTuple):
+    """A view that answers. ``note``: the reason that tells its age when the table cannot be read now."""
+
+    view: View
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """What the sidecar's page shows of a table. ``age``: seconds since its timeline was read last."""
+
+    table: str
+    state: Literal["current", "old state", "cannot be read", "opening"]
+    why: str
+    instant: str | None
+    table_type: str
+    version: int | None
+    slices: int
+    nbytes: int
+    age: float | None
 
 
 @dataclass(slots=True, kw_only=True)
 class _Entry:
     """A table and its views.
 
-    signature   of the table at the time of ``view``: when it changes, the table is opened again
-    read_at     when the timeline was read last; ``reading``: the reading in progress
-    failure     why the table could not be opened at the last attempt
+    current     the latest view
     older       views of older instants, and ``tasks`` the plans and views that are being made
     lock        held by the task that makes a plan
     older_lock  held by the task that reads an older instant
@@ -86,15 +101,16 @@ class _Entry:
 
     location: AllowedTable
     options: Mapping[str, str]
-    view: View | None = None
-    signature: _Signature = ()
-    read_at: float = -float("inf")
-    reading: asyncio.Task[None] | None = None
-    failure: str | None = None
+    reader: TableReader
+    current: CurrentView = field(init=False)
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
     tasks: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     older_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def view(self) -> View | None:
+        return self.current.view
 
     @property
     def nbytes(self) -> int:
@@ -104,9 +120,17 @@ class _Entry:
 class Tables:
     """The open tables. Used from one event loop only."""
 
-    def __init__(self, settings: Settings, threads: Executor, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        threads: ThreadPoolExecutor,
+        clock: Callable[[], float] = time.monotonic,
+        options: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """``options``: ``table_options`` by the locations of the tables; by default as the settings write them."""
         self._settings = settings
-        self._threads = threads
+        self._options = settings.table_options if options is None else options
+        self._threads = Threads(ThreadPoolExecutor(settings.workers, "sargo-look"), threads)
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._expensive = ExpensiveFilters(
@@ -130,27 +154,49 @@ class Tables:
     @property
     def unavailable(self) -> int:
         """The number of tables that could not be opened at the last attempt."""
-        return sum(entry.failure is not None for entry in self._entries.values())
+        return sum(one.current.failure is not None and not one.current.is_kept for one in self._entries.values())
 
-    async def view(self, location: AllowedTable, as_of: str | None = None, newer_than: float | None = None) -> View:
-        """The table's view, of a timeline that was read after ``newer_than`` (default: ``refresh_seconds`` ago).
+    @property
+    def kept(self) -> int:
+        """The number of tables that cannot be read now and are answered for from an earlier state."""
+        return sum(entry.current.is_kept for entry in self._entries.values())
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether a table is being looked at or opened."""
+        return any(entry.current.reading is not None for entry in self._entries.values())
+
+    def failure(self, location: AllowedTable) -> str | None:
+        """Why the last attempt to read the table failed."""
+        entry = self._entries.get(location.path)
+        return None if entry is None else entry.current.failure
+
+    def is_opening(self, location: AllowedTable) -> bool:
+        """Whether there is no view of the table yet, and one is being made."""
+        entry = self._entries.get(location.path)
+        return entry is not None and entry.current.answering() is None and entry.current.reading is not None
+
+    async def view(
+        self, location: AllowedTable, as_of: str | None = None, newer_than: float | None = None
+    ) -> Answering:
+        """The table's view: of a look that was begun after ``newer_than``; by default ``refresh_seconds`` ago, or kept.
 
         Raises TableUnavailable.
         """
         entry = self._entry(location)
+        current = entry.current
         if newer_than is None:
-            await self._refresh(
-                entry, self._clock() - self._settings.refresh_seconds, self._settings.refresh_wait_seconds
-            )
+            settings = self._settings
+            await current.refresh(self._clock() - settings.refresh_seconds, settings.refresh_wait_seconds)
         else:
-            await self._refresh(entry, newer_than, None)
-        if entry.view is None:
-            raise TableUnavailable(entry.failure or "the table was closed")
-        view = entry.view
+            await current.refresh(newer_than, None)
+        view, note = current.answering(newer_than), current.note()
+        if view is None:
+            raise TableUnavailable(current.failure or "the table was closed", may_pass=current.may_pass)
         if as_of is not None:
             view = await self._older(entry, view, as_of)
         self._evict(entry)
-        return view
+        return Answering(view, note)
 
     async def decide(self, location: AllowedTable, view: View, query: FilterQuery) -> FilterDecision:
         """The decision for a query; concurrent requests share one computation. Raises PlanningFailed."""
@@ -169,6 +215,7 @@ class Tables:
             return await self._plan_elsewhere(entry, view, query)
 
         decision = await self._once(entry, (id(view), query.key), make)
+        entry.current.judge(view, query.key, is_complete=decision.planned.is_complete)
         self._evict(entry)
         return decision
 
@@ -210,6 +257,43 @@ class Tables:
 
         return await self._once(entry, (id(view), query.key, "help"), make)
 
+    async def page(
+        self,
+        location: AllowedTable,
+        view: View,
+        query: FilterQuery,
+        make: Callable[[View, FilterQuery], str | None],
+    ) -> str | None:
+        """What ``make`` makes of the query's plan, as a page, in the thread that makes the table's plans."""
+        cached = view.cached_explanation(query, "page")
+        if cached is not None:
+            return cached
+        entry = self._entry(location)
+
+        async def work() -> str | None:
+            async with entry.lock:
+                page = await self._run(lambda: make(view, query))
+            if page is not None:
+                view.keep_explanation(query, page, "page")
+            return page
+
+        return await self._once(entry, (id(view), query.key, "page"), work)
+
+    async def together(
+        self, location: AllowedTable, equal: tuple[object, ...], work: Callable[[], T], threads: ThreadPoolExecutor
+    ) -> T:
+        """What ``work`` returns on a thread, once for all who ask for what is ``equal`` at the same time."""
+
+        async def make() -> T:
+            return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+        return await self._once(self._entry(location), equal, make)
+
+    def states(self, count: int) -> list[TableState]:
+        """At most ``count`` tables, those that were used last first."""
+        latest = list(itertools.islice(reversed(self._entries.items()), count))
+        return [_state(name, entry) for name, entry in latest]
+
     @property
     def expensive_waiting(self) -> int:
         """The number of expensive filters that are planned or wait."""
@@ -220,8 +304,9 @@ class Tables:
         self._expensive.start()
 
     def close(self) -> None:
-        """End the process that plans expensive filters."""
+        """End the process that plans expensive filters, and the threads for looks."""
         self._expensive.close()
+        self._threads.looks.shutdown(wait=False, cancel_futures=True)
 
     def now(self) -> float:
         """The time on the clock of ``newer_than``."""
@@ -242,58 +327,32 @@ class Tables:
         return TableSource(
             path=entry.location.path,
             root=entry.location.root,
-            storage_options=dict(self._settings.storage_options),
+            storage_options=self._settings.options_of(entry.location.path),
             table_options=dict(entry.options),
             as_of=view.as_of,
             signature=view.signature,
             files=view.files.digest,
         )
 
-    # -- reading the timeline
+    # -- the views
 
     def _entry(self, location: AllowedTable) -> _Entry:
         entry = self._entries.get(location.path)
         if entry is None:
-            entry = _Entry(location=location, options=self._settings.table_options.get(location.path, {}))
+            settings = self._settings
+            options = self._options.get(location.path, {})
+            reader = TableReader(location, options, settings.options_of(location.path), settings.look_seconds)
+            entry = _Entry(location=location, options=options, reader=reader)
+            entry.current = CurrentView(reader, self._renewed, entry.older.clear, settings, self._threads, self._clock)
             self._entries[location.path] = entry
             self._evict(entry)
         self._entries.move_to_end(location.path)
         return entry
 
-    async def _refresh(self, entry: _Entry, newer_than: float, patience: float | None) -> None:
-        """Read the timeline unless it was read after ``newer_than``. With an old view, wait at most ``patience`` s."""
-        while entry.read_at < newer_than:
-            if entry.failure is not None and self._clock() - entry.read_at < self._settings.retry_seconds:
-                return
-            if entry.reading is None:
-                entry.reading = asyncio.ensure_future(self._read_timeline(entry))
-            wait = None if entry.view is None else patience
-            done, _ = await asyncio.wait({entry.reading}, timeout=wait)
-            if not done:
-                return
-
-    async def _read_timeline(self, entry: _Entry) -> None:
-        started = self._clock()
-        try:
-            signature = await self._run(lambda: _signature(self._storage(entry.location), entry.options))
-            if entry.view is None or signature != entry.signature:
-                entry.view = await self._run(lambda: self._renew(entry, _digest(signature)))
-                entry.signature = signature
-                entry.older.clear()
-            entry.failure = None
-        except Exception as error:  # the table is unavailable, whatever the fault of its files is
-            entry.failure = cut_text(f"{type(error).__name__}: {' '.join(str(error).split())}", _MAX_WHY)
-            entry.view = None
-            entry.older.clear()
-        finally:
-            entry.read_at = started
-            entry.reading = None
-
-    def _renew(self, entry: _Entry, signature: bytes) -> View:
+    def _renewed(self, table: Table, before: View | None, signature: bytes) -> View:
         """A new view that has evaluated the latest queries already, so that requests do not wait for its first plan."""
-        opened = OpenTable(Table(self._storage(entry.location), entry.options), default_cache())
-        view = self._view(opened, None, signature)
-        for query in entry.view.latest_queries(WARM_UP_QUERIES) if entry.view is not None else ():
+        view = self._view(OpenTable(table, default_cache()), None, signature)
+        for query in before.latest_queries(WARM_UP_QUERIES) if before is not None else ():
             with suppress(TooExpensive):
                 view.decide(query)
         return view
@@ -346,45 +405,45 @@ class Tables:
 
     def _close(self, name: str, keep: _Entry) -> bool:
         entry = self._entries[name]
-        if entry is keep or entry.reading is not None or entry.tasks:
+        if entry is keep or entry.current.reading is not None or entry.tasks:
             return False
         del self._entries[name]
         return True
 
-    def _storage(self, location: AllowedTable) -> Storage:
-        options = None if location.filesystem is not None else self._settings.storage_options
-        return Storage.at(location.path, location.filesystem, options)
-
     def _older_view(self, entry: _Entry, as_of: str, signature: bytes) -> View:
         """The table is opened a second time, because another thread may make plans on the latest view meanwhile."""
-        opened = OpenTable(Table(self._storage(entry.location), entry.options))
+        opened = OpenTable(Table(entry.reader.storage(), entry.options))
         return self._view(opened, as_of, signature)
 
     def _view(self, opened: OpenTable, as_of: str | None, signature: bytes) -> View:
         return View(opened, as_of, self._settings.max_evaluations, signature)
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads.work, work)
+
+
+def _state(name: str, entry: _Entry) -> TableState:
+    view, current = entry.view, entry.current
+    return TableState(
+        table=name,
+        state="old state"
+        if current.is_kept
+        else "cannot be read"
+        if current.failure is not None
+        else "opening"
+        if view is None
+        else "current",
+        why=current.failure or "",
+        instant=None if view is None else view.instant,
+        table_type="" if view is None else str(view.table_type),
+        version=None if view is None else view.version,
+        slices=0 if view is None else len(view.files.slices),
+        nbytes=entry.nbytes,
+        age=None if view is None else current.age,
+    )
 
 
 def _end_task(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
     entry.tasks.pop(key, None)
     if not done.cancelled():
         done.exception()  # retrieved here, for every caller may have left
-
-
-def _digest(signature: _Signature) -> bytes:
-    """16 bytes that identify a signature."""
-    return hashlib.blake2b(repr(signature).encode(), digest_size=16).digest()
-
-
-def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:
-    """A value that changes with every commit to the table or its own indexes: properties, timeline files, versions."""
-    properties = read_properties(storage)
-    version = properties.get("hoodie.table.version", "")
-    folder = timeline_directory(int(version) if version.isdecimal() else 0, properties.get("hoodie.timeline.path", ""))
-    return (
-        tuple(sorted(properties.items())),
-        *((entry.path, entry.size) for entry in storage.files(folder)),
-        *((name, 0) for name in version_names(storage, options)),
-    )

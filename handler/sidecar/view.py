@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
+from bitarray import frozenbitarray
 
 from handler.sidecar.decisions.planning import (
     EXPLAINED_AT_ONCE,
@@ -25,14 +24,15 @@ from handler.sidecar.decisions.planning import (
     plan_filter,
 )
 from handler.sidecar.names import ListedNames
-from handler.sidecar.request_matching import MatchedNames, Verdicts, ViewFiles
+from handler.sidecar.request_matching import MatchedNames, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from index_store.opened_table import OpenTable
+from index_store.table.schema_history import has_schema_history
 
 __all__ = ["FilterDecision", "FilterQuery", "View"]
 
-#: An explanation, and what would help beside it.
-Part = Literal["explanation", "help"]
+#: An explanation, what would help beside it, and the explanation as a page.
+Part = Literal["explanation", "help", "page"]
 
 #: The limits of a view's cache: decisions and their bytes, matched lists and their bytes.
 MAX_DECISIONS, MAX_DECISION_BYTES, MAX_LISTS, MAX_LIST_BYTES = 64, 32 << 20, 64, 64 << 20
@@ -46,26 +46,22 @@ _WEIGHED_EVERY = 32
 
 @dataclass(frozen=True, eq=False)
 class FilterDecision:
-    """What was planned for a query, with the verdict on every file of the view.
-
-    verdicts   ``(f + 1,) uint8``: ``ViewFiles.verdicts``
-    """
+    """What was planned for a query: two bits for each slice of the view."""
 
     query: FilterQuery
     planned: PlannedFilter
-    verdicts: Verdicts
 
     @property
-    def skipped(self) -> npt.NDArray[np.bool_]:
-        """``(n,) bool``: the slices that the plan skips."""
+    def skipped(self) -> frozenbitarray:
+        """Bit i: the plan skips slice i."""
         return self.planned.skipped
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory: the filter, the arrays and the texts."""
+        """Bytes of memory: the filter, the bits and the texts."""
         planned = self.planned
         texts = len(self.query.filter) + 4 * (len(planned.text) + sum(map(len, planned.reasons)))
-        return texts + planned.skipped.nbytes + planned.full.nbytes + self.verdicts.nbytes + _DECISION_BYTES
+        return texts + planned.skipped.nbytes + planned.full.nbytes + _DECISION_BYTES
 
 
 class View:
@@ -81,6 +77,8 @@ class View:
         self.limits: PlanningLimits = replace(SMALL, max_evaluations=max_evaluations)
         self.table_type = opened.table.table_type
         self.version = opened.table.version
+        #: A column's name may come to mean another column with the next commit, which a kept view does not see.
+        self.evolves_by_id = has_schema_history(opened.table.storage)
         slices = opened.at(as_of).slices
         self.instant = slices.instant
         self.files = ViewFiles.of(slices)
@@ -145,7 +143,7 @@ class View:
 
     def keep(self, query: FilterQuery, planned: PlannedFilter) -> FilterDecision:
         """The decision that follows from a plan; it is cached if all statistics could be read."""
-        decision = FilterDecision(query, planned, self.files.verdicts(planned.skipped, planned.full))
+        decision = FilterDecision(query, planned)
         if planned.is_complete:
             key = query.key
             with self._lock:

@@ -48,14 +48,18 @@ from evaluator.language.expression import (
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
 from handler.planning.arguments import check_session, is_path
+from handler.planning.clocks import CLOCK_SKEW, AsOfClock, check_clock
 from handler.planning.plan import Plan, Reason
+from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, TableNames, all_of, as_conditions, named_frame, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import MAX_BYTES, JoinKeys, as_key_set, collect_keys
 from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session, table_names
+from handler.spark.pruning.read_optimized import plan_of_base_files
+from handler.spark.pruning.read_options import agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
+from handler.spark.reading.columns_by_id import check_names_stay
 from handler.spark.reading.reading import frame_of
-from handler.spark.reading.slice_source import SliceSource
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
@@ -79,6 +83,9 @@ def prune_by_join(
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
     alias: str | None = None,
 ) -> Plan:
     """Which file slices of a fact table may contain rows with a key of the dimension.
@@ -88,6 +95,8 @@ def prune_by_join(
     key           of the dimension, by default its column of the same name, or its only one
     condition     on the fact table, which must hold beside the join
     most_keys     the number of keys up to which they are collected to the driver, sorted and compressed
+    as_of, strict, storage_options, options, as_of_clock, clock_skew
+                  as for ``prune``
     alias         the fact table's name or alias in the query, for ``o.store_id``; by default the one that ``column``
                   and ``condition`` use
 
@@ -98,7 +107,10 @@ def prune_by_join(
     """
     _check(spark, path, column, dimension, most_keys)
     check_session(None, as_of, strict, None)
-    opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
+    check_clock(as_of_clock, clock_skew)
+    asked = read_options(options, settings_of(spark))
+    as_of = agreed("as_of", as_of, asked.as_of)
+    opened = path if isinstance(path, OpenTable) else open_table(path, asked.table, storage_options=storage_options)
     conditions = () if condition is None else as_conditions(condition)
     names = table_names(spark, opened, (*conditions, column), as_of, alias)
     column = _own_name(column, names)
@@ -116,8 +128,12 @@ def prune_by_join(
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
-    plan = plan_in_session(spark, opened, all_of(parts), as_of, strict=strict)
-    return plan if keys is None or operand is None else _without_absent_values(plan, operand, keys)
+    plan = plan_in_session(
+        spark, opened, all_of(parts), as_of, strict=strict, as_of_clock=as_of_clock, clock_skew=clock_skew
+    )
+    if keys is not None and operand is not None:
+        plan = _without_absent_values(plan, operand, keys)
+    return plan_of_base_files(plan) if asked.query == "read_optimized" else plan
 
 
 def read_by_join(
@@ -132,14 +148,22 @@ def read_by_join(
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    as_of_clock: AsOfClock | None = None,
+    clock_skew: float = CLOCK_SKEW,
     alias: str | None = None,
 ) -> DataFrame:
     """The fact table without the file slices that ``prune_by_join`` skips, to be joined with the dimension.
 
     Its rows are those of the kept slices that satisfy ``condition``; join them with the dimension to drop the others.
+    Spark evaluates ``condition`` when it reads the rows: with ``as_of_clock`` that must be at this moment.
     """
     _check(spark, path, column, dimension, most_keys)
-    opened = open_table(path, storage_options=storage_options)
+    asked = read_options(options, settings_of(spark))
+    as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
+    opened = open_table(path, asked.table, storage_options=storage_options)
+    if asked.by_id:
+        check_names_stay(opened.table, 'read(..., reader="hudi")')
     plan = prune_by_join(
         spark,
         opened,
@@ -150,10 +174,13 @@ def read_by_join(
         most_keys=most_keys,
         as_of=as_of,
         strict=strict,
+        options=options,
+        as_of_clock=as_of_clock,
+        clock_skew=clock_skew,
         alias=alias,
     )
     source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
-    frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
+    frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant), kind)
     conditions = () if condition is None else as_conditions(condition)
     frame = named_frame(spark, frame, table_names(spark, opened, (*conditions, column), as_of, alias).qualifier)
     for part in conditions:

@@ -33,10 +33,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
+from bitarray import bitarray
+from bitarray.util import zeros
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -60,14 +61,14 @@ _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"
 
 @dataclass(frozen=True)
 class Bloom:
-    """A Bloom filter of integers or text: ``bits`` is ``(m / 8,) uint8``."""
+    """A Bloom filter of integers or text."""
 
-    bits: npt.NDArray[np.uint8]
+    bits: bitarray
 
     def might_contain_any(self, values: Iterable[Any]) -> bool:
         """False when none of the values is a key."""
-        size = len(self.bits) * 8
-        return any(all(self.bits[bit >> 3] >> (bit & 7) & 1 for bit in _bit_positions(value, size)) for value in values)
+        size = len(self.bits)
+        return any(all(self.bits[bit] for bit in _bit_positions(value, size)) for value in values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,19 +237,18 @@ def _unscaled(array: pa.Array, digits: int) -> pa.Array:
 
 
 def _bloom_filter(keys: DataFrame, size: int) -> Bloom:
-    bits = np.zeros(size // 8, np.uint8)
+    bits = zeros(size)
     for row in keys.mapInArrow(partial(_bits_of_batches, size), "bits binary").toLocalIterator():
-        bits |= np.frombuffer(zlib.decompress(row["bits"]), np.uint8)
+        bits |= bitarray(buffer=zlib.decompress(row["bits"]), endian=bits.endian)
     return Bloom(bits)
 
 
 def _bits_of_batches(size: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    bits = np.zeros(size, np.uint8)
+    bits = zeros(size)
     for batch in batches:
         for value in batch.column(0).to_pylist():
-            for bit in _bit_positions(value, size):
-                bits[bit] = 1
-    packed = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 1)
+            bits[_bit_positions(value, size)] = True
+    packed = zlib.compress(bits.tobytes(), 1)
     yield pa.record_batch([pa.array([packed], pa.binary())], names=["bits"])
 
 

@@ -14,6 +14,7 @@ order of the arguments and the patterns of its own engine.
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from sqlglot import exp, parser
@@ -50,8 +51,43 @@ class _HiveCondition(HiveParser):
         return parser.Parser._parse_types(self, *arguments, **named)
 
 
+def _to_timestamp(arguments: list[exp.Expr]) -> exp.Expr:
+    """Spark's ``timestamp(x)``: a cast, as ``date(x)`` is one in both dialects."""
+    if len(arguments) != 1:
+        return exp.Anonymous(this="timestamp", expressions=arguments)
+    return exp.TryCast(this=arguments[0], to=exp.DataType.build(exp.DType.TIMESTAMPTZ))
+
+
+def _typed_literal(_: parser.Parser, text: exp.Expr, data_type: exp.DataType) -> exp.Expr:
+    """DATE 'today', TIMESTAMP 'now': Spark's names of days, as the functions of the clock that they are.
+
+    DATE '2020-01-31 10:00:00' is the date alone.
+    """
+    name = text.name.strip().lower() if isinstance(text, exp.Literal) and text.is_string else ""
+    is_date = data_type.this is exp.DType.DATE
+    if is_date and (timed := _TIMED_DATE.fullmatch(name)):
+        return exp.Cast(this=exp.Literal.string(timed[1]), to=data_type)
+    if name == "epoch":
+        return exp.Cast(this=exp.Literal.string("1970-01-01" + ("" if is_date else " 00:00:00Z")), to=data_type)
+    if name == "now" and not is_date:
+        return exp.CurrentTimestamp()
+    if name not in _DAYS_FROM_TODAY and not (name == "now" and is_date):
+        return exp.Cast(this=text, to=data_type)
+    day: exp.Expr = exp.CurrentDate()
+    if (days := _DAYS_FROM_TODAY.get(name, 0)) != 0:
+        day = exp.Anonymous(this="date_add", expressions=[day, exp.Literal.number(days)])
+    return day if is_date else exp.TryCast(this=day, to=data_type)
+
+
+_TIMED_DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[ t].*", re.ASCII | re.DOTALL)
+_DAYS_FROM_TODAY = {"yesterday": -1, "today": 0, "tomorrow": 1}
+
+
 class _SparkCondition(SparkParser):
-    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+    FUNCTIONS: ClassVar[dict[str, Any]] = {"TIMESTAMP": _to_timestamp}
+    TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = dict.fromkeys(
+        (exp.DType.DATE, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ), _typed_literal
+    )
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(SparkParser.FUNCTION_PARSERS)
 
     def _warn_unsupported(self) -> None:

@@ -77,8 +77,29 @@ _CAST_FUNCTIONS = {
     "binary",
 }
 
-#: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) has a fraction in Spark and is left out.
-_EXTRACT_FUNCTIONS = frozenset(["year", "quarter", "month", "day", "hour", "minute"])
+#: The functions of the fields of EXTRACT, and of Spark's date_part. EXTRACT(SECOND ...) has a fraction in Spark.
+_FIELD_FUNCTIONS = {
+    field: function
+    for function, fields in {
+        "year": "year y years yr yrs",
+        "yearofweek": "yearofweek",
+        "quarter": "quarter qtr",
+        "month": "month mon mons months",
+        "weekofyear": "week w weeks",
+        "day": "day d days",
+        "dayofweek": "dayofweek dow",
+        "dayofweek_iso": "dayofweek_iso dow_iso",
+        "dayofyear": "doy",
+        "hour": "hour h hours hr hrs",
+        "minute": "minute m min mins minutes",
+        "extract_second": "second s sec seconds secs",
+    }.items()
+    for field in fields.split()
+}
+_DATE_DIFFERENCES = ("datediff", "timestampdiff")
+
+#: Units of Spark's dateadd that an interval does not have.
+_UNITS_OF_UNITS = {"quarter": (3, "month"), "dayofyear": (1, "day")}
 
 _MAX_PRECISION = 38
 
@@ -131,11 +152,14 @@ class OperandReader:
                 )
             case exp.Case():
                 return self._case(node)
-            case exp.Extract() if node.name.lower() in _EXTRACT_FUNCTIONS:
-                return Call(node.name.lower(), (self.read(node.expression),))
-            case exp.Trim() if not node.expression and not node.args.get("collation"):
+            case exp.Extract() if (field := _FIELD_FUNCTIONS.get(node.name.lower())) is not None:
+                return Call(field, (self.read(node.expression),))
+            case exp.Trim() if not node.args.get("collation"):
                 name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
-                return Call(name, (self.read(node.this),))
+                return Call(name, tuple(self.read(part) for part in (node.this, node.expression) if part is not None))
+            case exp.StrPosition():
+                parts = [node.args.get("substr"), node.this, node.args.get("position")]
+                return Call("locate", tuple(self.read(part) for part in parts if part is not None))
             case exp.Substring():
                 parts = [node.this, node.args.get("start"), node.args.get("length")]
                 return Call("substring", tuple(self.read(part) for part in parts if part is not None))
@@ -176,7 +200,7 @@ class OperandReader:
         return Literal(None, VOID) if node is None else self.read(node)
 
     def _function(self, name: str, nodes: Sequence[exp.Expr]) -> Operand:
-        if name in ("if", "iff") and len(nodes) == 3:
+        if name == "if" and len(nodes) == 3:
             return If(self._condition(nodes[0]), self.read(nodes[1]), self.read(nodes[2]))
         arguments = tuple(self.read(node) for node in nodes)
         if name in _CAST_FUNCTIONS and len(arguments) == 1:
@@ -190,16 +214,46 @@ class OperandReader:
         if name in ("date_add", "timestampadd") and len(arguments) == 3:
             span = _span_of_unit(nodes[0], arguments[1])
             return Opaque(f"{name} with a unit is not decided") if span is None else _moved(arguments[2], span)
-        if name == "datediff" and len(arguments) == 3:
-            return Opaque(f"{name} with a unit is not decided")
+        if name in _DATE_DIFFERENCES and len(arguments) == 3:
+            return _difference_in(nodes[0], arguments[1:])
+        if name in ("date_part", "datepart") and len(arguments) == 2:
+            return _part_of(*arguments)
+        if name in ("ltrim", "rtrim") and len(arguments) == 2:  # Spark's have the characters first
+            return Call(name, arguments[::-1])
+        if name == "decode" and len(arguments) > 2:
+            return _decoded(*arguments)
         return Call(name, arguments)
+
+
+def _difference_in(unit: exp.Expr, moments: Sequence[Operand]) -> Operand:
+    """``timestampdiff(HOUR, a, b)``, which Spark also calls datediff."""
+    if not isinstance(unit, exp.Column | exp.Var):
+        return Opaque("datediff with a unit is not decided")
+    return Call("timestampdiff", (string(unit.name.lower()), *moments))
+
+
+def _part_of(field: Operand, moment: Operand) -> Operand:
+    """``date_part('year', d)``."""
+    match field:
+        case Literal(value=str() as name) if name.lower() in _FIELD_FUNCTIONS:
+            return Call(_FIELD_FUNCTIONS[name.lower()], (moment,))
+        case _:
+            return Opaque("date_part of this field is not decided")
+
+
+def _decoded(value: Operand, *others: Operand) -> Operand:
+    """``decode(value, key, result, ..., otherwise)``: keys are compared so that NULL equals NULL."""
+    pairs = list(zip(others[::2], others[1::2], strict=False))
+    otherwise = others[-1] if len(others) % 2 else Literal(None, VOID)
+    return case_when([(Compare("<=>", value, key), result) for key, result in pairs], otherwise)
 
 
 def _span_of_unit(unit: exp.Expr, count: Operand) -> Literal | None:
     """The interval of ``dateadd(DAY, -7, d)``; None where it is no constant."""
     match unit, count:
         case exp.Column() | exp.Var(), Literal(value=int() as number):
-            span = span_of_parts([(str(number), unit.name)])
+            times, name = _UNITS_OF_UNITS.get(unit.name.lower(), (1, unit.name))
+            span = span_of_parts([(str(number * times), name)])
             return None if span is None else Literal(span, TIME_SPAN)
         case _:
             return None

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import InvalidOperation
+from itertools import pairwise
 
 from sqlglot import TokenType, exp
 from sqlglot.dialects.hive import Hive
@@ -36,6 +37,8 @@ _MAX_CHARACTERS = 16 << 20
 #: Nodes when every operand that stands several times in the tree, as that of nullif, is written out each time.
 _MAX_NODES = 4_000_000
 _MAX_SHOWN = 80
+#: The words before a literal of a moment.
+_MOMENTS = {TokenType[name] for name in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ")}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEEP_STACK = threading.Lock()
 
@@ -154,6 +157,12 @@ def _translated(text: str, dialect: Hive, leading: Mapping[str, int]) -> ParsedC
     for token in tokens:
         if token.token_type is TokenType.NUMBER:
             check_number(token.text)
+    for keyword, value in pairwise(tokens):
+        if keyword.token_type in _MOMENTS and value.token_type is TokenType.NUMBER:
+            name = keyword.text.upper()
+            example = "2026-01-31" if name == "DATE" else "2026-01-31 12:00:00"
+            why = f"the value after {name} stands in quotes: {name} '{example}'"
+            raise SqlError(text, why, (value.line, value.col))
     trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:

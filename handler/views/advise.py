@@ -12,20 +12,22 @@ from handler.advise.ranking import Advice, Candidate
 from handler.advise.reasons import USELESS
 from handler.advise.what_if import WhatIf
 from handler.views.advise_report import commands_of
-from handler.views.texts import bar, count_text, shortened, size_text
+from handler.views.texts import bar, count_text, longest_word, of_text, shortened, size_text
 from index_store.own.advice.selectivity_score import SelectivityScore
 
 __all__ = ["show_advice"]
 
 #: More rows than these are counted, not listed; --json lists them all.
 MAX_CANDIDATES, MAX_FILTERS, MAX_LEFT = 15, 20, 5
+#: Columns of a terminal that shows every measure of a sketch; characters of a name that is not broken in two.
+_WIDE, _MAX_NAME = 100, 32
 #: Longer filters are cut.
 MAX_TEXT = 200
 
 
 def show_advice(advice: Advice, nothing: str, layout: WhatIf | None, console: Console) -> None:
     """Print the filters, the candidates, the commands to run, and the effect of a simulated layout."""
-    _show_head(advice, console)
+    _show_head(advice, layout, console)
     by_workload = advice.workload is not None
     useful = [
         one for one in advice.candidates if (one.skipped > 0 if by_workload else not one.existing and _tells_apart(one))
@@ -56,12 +58,13 @@ def show_advice(advice: Advice, nothing: str, layout: WhatIf | None, console: Co
         _show_layout(layout, advice, console)
 
 
-def _show_head(advice: Advice, console: Console) -> None:
+def _show_head(advice: Advice, layout: WhatIf | None, console: Console) -> None:
     sample, summary = advice.sample, advice.summary
     lines = Table.grid(padding=(0, 2))
     lines.add_row(Text("table", style="dim"), Text(f"{advice.table}, as of {advice.instant or 'no commit'}"))
+    inexact = "" if layout is None or layout.exact else " and the what-if"
     how = (
-        "all of them: what follows is exact, but for seconds"
+        f"all of them: what follows is exact, but for seconds{inexact}"
         if advice.complete
         else (f"of {advice.slices}: what follows is an estimate from these")
     )
@@ -83,16 +86,17 @@ def _show_head(advice: Advice, console: Console) -> None:
         if workload.unread > 3:
             lines.add_row("", Text(f"{workload.unread} lines are left out in all (--json names more)", style="magenta"))
         for why, count in list(summary.unbound.items())[:2]:
-            lines.add_row("", Text(f"{count} do not fit the table: {why}", style="magenta"))
+            lines.add_row("", Text(f"{count_text(count, 'filter')} not of this table: {why}", style="magenta"))
         if advice.unseen:
-            text = f"{count_text(advice.unseen, 'filter')} keep none of the files that were looked at"
+            keeps = "keeps" if advice.unseen == 1 else "keep"
+            text = f"{count_text(advice.unseen, 'filter')} {keeps} none of the files that were looked at"
             lines.add_row("", Text(f"{text}: take more with --sample", style="magenta"))
         whole = advice.slices * summary.asked
         lines.add_row(
             Text("skipped now", style="dim"),
             Text.assemble(
                 bar(round(whole - summary.kept), whole, "green"),
-                f"  {whole - summary.kept:,.0f} of {whole:,} file slices, over all filters; "
+                f"  {of_text(round(whole - summary.kept), whole, 'file slice')}, over all filters; "
                 f"{summary.kept:,.0f} are read",
             ),
         )
@@ -107,18 +111,21 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
         else ("How well each sketch would tell file slices apart, best first")
     )
     console.print(Text(f"\n{title}", style="bold"))
+    shown = useful[:MAX_CANDIDATES]
+    is_wide = console.width >= _WIDE
     rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    rows.add_column("of", overflow="fold")
-    rows.add_column("sketch", no_wrap=True)
+    rows.add_column("of", overflow="fold", min_width=min(_MAX_NAME, longest_word(one.entry.on for one in shown)))
+    rows.add_column("sketch", min_width=longest_word(one.entry.sketch for one in shown))
     if by_workload:
         rows.add_column("skips", justify="right", no_wrap=True)
         rows.add_column("filters", justify="right")
         rows.add_column("per KB", justify="right")
     rows.add_column("score", justify="right", no_wrap=True)
-    rows.add_column("= leaves", justify="right", no_wrap=True)
     rows.add_column("size", justify="right", no_wrap=True)
-    rows.add_column("build", justify="right", no_wrap=True)
-    for one in useful[:MAX_CANDIDATES]:
+    if is_wide:
+        rows.add_column("= leaves", justify="right", no_wrap=True)
+        rows.add_column("build", justify="right", no_wrap=True)
+    for one in shown:
         cells = [Text(one.entry.on), Text(one.entry.sketch)]
         if by_workload:
             cells += [
@@ -128,21 +135,23 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
             ]
         cells += [
             Text(one.score.text if one.score else "·"),
-            Text(_left_text(one.score)),
             Text(size_text(one.size)),
-            Text(f"{_seconds(one.seconds)}{'' if one.from_footers else ', rows'}", style="dim"),
         ]
+        if is_wide:
+            cells += [
+                Text(_left_text(one.score)),
+                Text(f"{_seconds(one.seconds)}{'' if one.from_footers else ', rows'}", style="dim"),
+            ]
         rows.add_row(*cells)
     console.print(rows)
     if len(useful) > MAX_CANDIDATES:
         console.print(Text(f"  … and {len(useful) - MAX_CANDIDATES} more (--json lists them all)", style="dim"))
-    console.print(
-        Text(
-            "score: 0 useless, 100 ideal; = leaves: file slices that an equality with a value of the table "
-            "leaves on average; build: in threads of this process, measured on some files",
-            style="dim",
-        )
+    more = (
+        "; = leaves: file slices that an equality with a value of the table leaves on average; build: in threads of "
+        "this process, measured on some files"
     )
+    narrow = f"; a terminal of {_WIDE} columns, or --json, shows what they leave and cost"
+    console.print(Text(f"score: 0 useless, 100 ideal{more if is_wide else narrow}", style="dim"))
 
 
 def _tells_apart(one: Candidate) -> bool:

@@ -16,7 +16,7 @@ from evaluator.language.sql_text import to_sql
 from handler.planning.explanation import Explanation, FilterNode
 from handler.planning.plan import Plan, slice_as_dict
 from handler.views.plan import show_reasons, show_summary
-from handler.views.texts import bar
+from handler.views.texts import bar, count_text, of_text
 from handler.views.tree import draw_tree
 
 if TYPE_CHECKING:
@@ -135,12 +135,12 @@ def show_what_helps(help_: WhatHelps, console: Console) -> None:
             "",
             Text(f"{one.kind}" if one.command else ""),
             Text(one.text, style="green"),
-            Text(f"{kept} of {help_.slices:,} file slices would be kept, not {help_.kept:,}"),
+            Text(f"{kept} of {count_text(help_.slices, 'file slice')} would be kept, not {help_.kept:,}"),
         )
     console.print(rows)
     for command in help_.commands:
         console.print(Text(f"  {command}", style="green"), soft_wrap=True)
-    looked_at = f"asked of the data of {help_.looked_at:,} of {help_.slices:,} file slices in {help_.seconds:.2g} s"
+    looked_at = f"asked of the data of {of_text(help_.looked_at, help_.slices, 'file slice')} in {help_.seconds:.2g} s"
     console.print(Text(f"  {looked_at}", style="dim"))
 
 
@@ -196,5 +196,5 @@ def _style(decision: Decision) -> str:
 
 
 def _residual_text(plan: Plan, index: int) -> str:
-    text = to_sql(plan.residual(index), plan.engine)
+    text = to_sql(plan.residual(index).expression, plan.engine)
     return {"FALSE": "nothing, it is skipped", "TRUE": "nothing, every row matches"}.get(text, text)

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from evaluator.language.expression import to_text
 from handler.planning.plan import Plan
-from handler.views.texts import bar, count_text, shortened
+from handler.views.texts import bar, count_text, of_text, shortened
 from index_store import FileSlice
 
-__all__ = ["show_plan", "show_reasons", "show_summary", "show_why_not_more"]
+__all__ = ["show_plan", "show_reasons", "show_summary", "show_why_not_more", "slice_name"]
 
 #: More files than this are counted, not listed; --json lists them all.
 MAX_FILES = 40
@@ -45,8 +45,7 @@ def show_summary(plan: Plan, console: Console) -> None:
         Text("skipped", style="dim"),
         Text.assemble(
             bar(skipped, total, "green"),
-            f"  {skipped} of {total} file slices; {len(plan.kept)} kept, "
-            f"{len(plan.fully_matched)} of them match in every row",
+            f"  {of_text(skipped, total, 'file slice')}; {_kept_text(len(plan.kept), len(plan.fully_matched))}",
         ),
     )
     if plan.row_count.counted:
@@ -64,6 +63,14 @@ def show_summary(plan: Plan, console: Console) -> None:
         Text(", ".join(f"{phase} {spent * 1000:.1f} ms" for phase, spent in plan.seconds.items())),
     )
     console.print(lines)
+
+
+def _kept_text(kept: int, full: int) -> str:
+    if not kept or not full:
+        return f"{kept} kept"
+    if kept == 1:
+        return "1 kept, which matches in every row"
+    return f"{kept} kept, {full} of them {'matches' if full == 1 else 'match'} in every row"
 
 
 def show_why_not_more(plan: Plan, console: Console) -> None:
@@ -102,16 +109,24 @@ def show_reasons(plan: Plan, console: Console) -> None:
         console.print(Text.assemble(("  • ", "magenta"), (f"{reason.scope}  ", "dim"), reason.text))
 
 
+def slice_name(item: FileSlice) -> Text:
+    """The name of the base file, in which the file id stands out; the id where there is none."""
+    name = (item.base_file or "").rpartition("/")[2]
+    if name.startswith(item.file_id):
+        return Text.assemble(item.file_id, (name.removeprefix(item.file_id), "dim"))
+    return Text(f"{item.file_id}  {name}".rstrip())
+
+
 def _show_files(title: str, items: Sequence[FileSlice], style: str, console: Console, full: set[str]) -> None:
     if not items:
         return
     console.print(Text(f"\n{title}", style=f"bold {style}"))
     listing = Table.grid(padding=(0, 2))
     for item in items[:MAX_FILES]:
-        notes = [f"+ {len(item.log_files)} log files"] if item.log_files else []
+        notes = [f"+ {count_text(len(item.log_files), 'log file')}"] if item.log_files else []
         notes += ["every row matches"] if item.file_id in full else []
         listing.add_row(
-            "", Text(item.partition or "·", style="dim"), Text(item.file_id), Text(", ".join(notes), style="dim")
+            "", Text(item.partition or "·", style="dim"), slice_name(item), Text(", ".join(notes), style="dim")
         )
     console.print(listing)
     if len(items) > MAX_FILES:

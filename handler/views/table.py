@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.inspection.table_report import TableReport
-from handler.views.texts import bar
+from handler.views.texts import bar, count_text
 
 __all__ = ["show_table"]
 
@@ -37,7 +37,7 @@ def _show_distrust(report: TableReport, console: Console) -> None:
     for (slices, kind, why), names in sorted(columns.items()):
         rows.add_row(
             "",
-            Text(f"{-slices} slices", style="yellow"),
+            Text(count_text(-slices, "slice"), style="yellow"),
             Text(kind, style="dim"),
             Text.assemble((", ".join(names), "green"), f"  {why}"),
         )
@@ -64,8 +64,8 @@ def _facts(report: TableReport) -> list[tuple[str, str]]:
         ),
         (
             "slices",
-            f"{slices.count} file slices with {slices.log_files} log files, from the {slices.source}"
-            f"{': ' + slices.note if slices.note else ''}",
+            f"{count_text(slices.count, 'file slice')} with {count_text(slices.log_files, 'log file')}, "
+            f"from the {slices.source}{': ' + slices.note if slices.note else ''}",
         ),
         ("partitions", ", ".join(partitions)),
     ]
@@ -84,8 +84,7 @@ def _show_indexes(report: TableReport, console: Console) -> None:
             "",
             Text(index.name),
             Text("read" if index.read else "not read", style="green" if index.read else "yellow"),
-            Text(what, style="dim"),
-            Text(index.why_not),
+            Text.assemble((what, "dim"), "  " if what and index.why_not else "", index.why_not),
         )
     console.print(rows)
 

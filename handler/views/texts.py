@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 
 from rich.text import Text
 
-__all__ = ["bar", "count_text", "minute_text", "shortened", "size_text", "visible"]
+__all__ = ["bar", "count_text", "longest_word", "minute_text", "of_text", "shortened", "size_text", "visible"]
 
 BAR_WIDTH = 24
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -20,7 +21,17 @@ def bar(part: int, whole: int, style: str, width: int = BAR_WIDTH) -> Text:
 
 def count_text(count: int, noun: str, plural: str = "") -> str:
     """``1 file``, ``2 files``; ``plural`` where it is not the noun with an s."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def of_text(count: int, total: int, noun: str) -> str:
+    """``3 of 14 files``, ``0 of 1 file``."""
+    return f"{count:,} of {total:,} {noun if total == 1 else noun + 's'}"
+
+
+def longest_word(texts: Iterable[str]) -> int:
+    """The length of the longest word: a column of this width breaks no name in two."""
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 def size_text(size: int) -> str:

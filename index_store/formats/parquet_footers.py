@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as OutOfTime  # another class than the built-in one before Python 3.11
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +26,7 @@ import pyarrow as pa
 
 from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.storage.errors import FormatError, TableError
-from index_store.storage.storage import SIDE_BY_SIDE, Storage
+from index_store.storage.storage import AT_ONCE, Storage
 
 __all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
 
@@ -57,9 +58,24 @@ class Footers:
     def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT, seconds: float = FOOTER_SECONDS) -> None:
         self._storage = storage
         self._limit = limit
-        self._seconds = seconds
+        self._seconds = self._given = seconds
         self._footers: dict[str, Any] = {}
         self._bytes = 0
+        self._unreadable = 0
+        self._first_fault = ""
+        self._left_out: set[str] = set()
+        self._begun: dict[str, Future[tuple[Any, str]]] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """Why footers that were asked for are not known: those that cannot be read, and those beyond the limits."""
+        notes = []
+        if self._unreadable:
+            notes.append(f"{self._unreadable} footers of base files cannot be read, such as {self._first_fault}")
+        if self._left_out:
+            limits = f"{self._limit} footers, {self._given:g} seconds, {FOOTER_BYTES >> 20} MiB"
+            notes.append(f"{len(self._left_out)} footers of base files are not read: the limit of {limits} is reached")
+        return notes
 
     @property
     def exhausted(self) -> bool:
@@ -68,35 +84,66 @@ class Footers:
 
     def read(self, path: str) -> Any:
         """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
-        if path not in self._footers and not self.exhausted and path.endswith(".parquet"):
+        if path not in self._footers and path.endswith(".parquet"):
+            if self.exhausted:
+                self._left_out.add(path)
+                return None
             start = time.monotonic()
-            self._keep(path, self._footer(path))
+            begun = self._begun.pop(path, None)
+            try:
+                self._keep(path, *(self._footer(path) if begun is None else begun.result(self._seconds)))
+            except OutOfTime:
+                self._left_out.add(path)
             self._seconds -= time.monotonic() - start
         return self._footers.get(path)
 
+    def know(self, path: str, footer: Any) -> None:
+        """Keep a footer that was read with other parts of its file, within the limits."""
+        if path not in self._footers and not self.exhausted:
+            self._keep(path, footer, "")
+
+    def begin(self, paths: Sequence[str]) -> None:
+        """Start to read the footers of these base files, within the limits; no effect on a local disk."""
+        missing = self._missing(paths)
+        if missing:
+            pool = ThreadPoolExecutor(min(AT_ONCE, len(missing)), "sargo-footers")
+            self._begun.update({path: pool.submit(self._footer, path) for path in missing})
+            pool.shutdown(wait=False)
+
     def expect(self, paths: Sequence[str]) -> None:
         """Read the footers of these base files in parallel, within the limits; no effect on a local disk."""
-        missing = [path for path in dict.fromkeys(paths) if path not in self._footers and path.endswith(".parquet")]
-        missing = missing[: max(self._limit - len(self._footers), 0)]
-        if self._storage.is_local or len(missing) < 2 or self.exhausted:
+        missing = self._missing(paths)
+        if len(missing) < 2:
             return
         start = time.monotonic()
-        pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(missing)), "sargo-footers")
-        with suppress(TimeoutError):
+        pool = ThreadPoolExecutor(min(AT_ONCE, len(missing)), "sargo-footers")
+        with suppress(OutOfTime):
             for path, found in zip(missing, pool.map(self._footer, missing, timeout=self._seconds), strict=True):
-                self._keep(path, found)
+                self._keep(path, *found)
         pool.shutdown(wait=False, cancel_futures=True)
         self._seconds -= time.monotonic() - start
 
-    def _keep(self, path: str, footer: Any) -> None:
+    def _missing(self, paths: Sequence[str]) -> list[str]:
+        """Those that are neither here nor on their way, as many as the limit allows; none on a local disk."""
+        if self._storage.is_local or self.exhausted:
+            return []
+        known = self._footers.keys() | self._begun.keys()
+        missing = [path for path in dict.fromkeys(paths) if path not in known and path.endswith(".parquet")]
+        return missing[: max(self._limit - len(known), 0)]
+
+    def _keep(self, path: str, footer: Any, fault: str) -> None:
         self._footers[path] = footer
+        self._unreadable += bool(fault)
+        self._first_fault = self._first_fault or fault
         self._bytes += 0 if footer is None else footer.serialized_size
 
-    def _footer(self, path: str) -> Any:
+    def _footer(self, path: str) -> tuple[Any, str]:
+        """The footer, and why there is none."""
         try:
-            return self._storage.apply(path, read_footer)
-        except (FormatError, TableError, OSError, pa.ArrowException):
-            return None
+            return self._storage.apply(path, read_footer), ""
+        except (FormatError, TableError, OSError, pa.ArrowException) as error:
+            why = str(error) if isinstance(error, TableError) else f"{self._storage.absolute(path)}: {error}"
+            return None, " ".join(why.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ A new kind is one module with a function ``make(table, slices) -> kind or None``
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -142,6 +143,9 @@ class KeyLookupKind(ABC):
     ) -> Mask | Declined | None:
         """False for the slices without a row that has one of the values; None when nothing is known of them."""
 
+    def begin(self, columns: Sequence[Field]) -> None:  # noqa: B027 (most kinds have nothing to begin)
+        """Start to read what every look-up in these keys needs. No effect on a local disk."""
+
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """The key look-ups of ``asked`` in columns that are keys."""
         return required_key_lookups(asked, self.is_key)
@@ -150,6 +154,16 @@ class KeyLookupKind(ABC):
         """A provider of key look-ups."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
+
+
+def begin_lookups(kinds: Iterable[IndexKind], asked: RequiredStatistics) -> None:
+    """Start to read what the look-ups of ``asked`` will need, where a request costs a round trip; faults come later."""
+    for kind in kinds if asked.keys else ():
+        if isinstance(kind, KeyLookupKind):
+            with suppress(SargoError):
+                columns = [lookup.column for lookup in kind.requires(asked).keys]
+                if columns:
+                    kind.begin(columns)
 
 
 def column_coverage(statistics: ColumnStatistics) -> ColumnCoverage:

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.language.types import Type
-from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
+from index_store.formats.bounded.json_text import parse_json
 from index_store.kinds.expression_functions import why_not_used
 from index_store.storage.errors import FormatError, TableError
-from index_store.storage.storage import Storage
-from index_store.table.properties import HOODIE, names
+from index_store.table.properties import names
+from index_store.table.reads import DEFINITIONS
 from index_store.table.table import Table
 
 __all__ = [
@@ -43,7 +43,6 @@ EXPRESSION_PREFIX, SECONDARY_PREFIX = "expr_index_", "secondary_index_"
 _EXPRESSIONS_SINCE = 8
 #: Versions of secondary indexes, by their name in index.json; without one it is the first.
 SECONDARY_VERSIONS: Mapping[str, int] = {"": 1, "V1": 1, "V2": 2}
-DEFINITIONS = f"{HOODIE}/.index_defs/index.json"
 
 BEING_BUILT = "it is being built"
 NO_DEFINITION = "index.json does not define it"
@@ -79,7 +78,7 @@ def read_index_info(table: Table) -> list[IndexInfo]:
         return None if field is None else field.type
 
     properties = table.properties
-    definitions = _definitions(table.storage, properties.get("hoodie.table.index.defs.path") or DEFINITIONS)
+    definitions = _definitions(table, properties.get("hoodie.table.index.defs.path") or DEFINITIONS)
     building = names(properties.get("hoodie.table.metadata.partitions.inflight"))
     listed = [name for name in names(properties.get("hoodie.table.metadata.partitions")) if name not in building]
     version = int(properties.get("hoodie.table.version", "0"))
@@ -130,16 +129,16 @@ def _why_secondary_index_is_not_used(definition: Mapping[str, Any]) -> str:
     return "" if len(definition.get("sourceFields") or ()) == 1 else "it is not of one column"
 
 
-def _definitions(storage: Storage, path: str) -> Mapping[str, Mapping[str, Any]]:
-    path = storage.relative(path)
-    data = storage.read_if_there(path, MAX_DOCUMENT)
+def _definitions(table: Table, path: str) -> Mapping[str, Mapping[str, Any]]:
+    path = table.storage.relative(path)
+    data = table.documents.read(path)
     if data is None:
         return {}
     try:
         found = parse_json(data, "index.json").get("indexDefinitions") or {}
         return {name: body for name, body in found.items() if _has_form(body)}
     except (FormatError, AttributeError) as error:
-        raise TableError(storage.absolute(path), f"the index definitions are not JSON: {error}") from error
+        raise TableError(table.storage.absolute(path), f"the index definitions are not JSON: {error}") from error
 
 
 def _has_form(body: Any) -> bool:

@@ -2,7 +2,12 @@
 
 state                 the state of a table that a snapshot belongs to
 private_folder        folders and files that nobody but the caller can have written
+manifest              a state, and the folders that hold its arrays
 cache                 the folder of snapshots, its limit and its manifests
+environment           the cache that the environment names
+shared_object         one object of a shared folder: sealed with a key
+shared_folder         a folder of a store in which many processes share snapshots
+sharing               from the shared folder into the local one, and back
 snapshot              slices and columns of a state: a base, and a delta
 arrays_file           arrays in an Arrow IPC file, mapped into memory
 stored_slices         file slices as arrays
@@ -18,10 +23,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from index_store.snapshots.arrays_file import UnusableError
-from index_store.snapshots.cache import KeptTable, SnapshotCache, default_cache
+from index_store.snapshots.cache import KeptTable, SnapshotCache
+from index_store.snapshots.environment import default_cache
 from index_store.snapshots.incremental_refresh import refresh_snapshot
+from index_store.snapshots.shared_folder import SharedFolder
 from index_store.snapshots.snapshot import Snapshot
-from index_store.snapshots.state import State, state_of
+from index_store.snapshots.state import State, name_of, state_of
 from index_store.snapshots.stored_kind import StoredKind, with_snapshot
 from index_store.snapshots.timeline_diff import NotIncremental
 from index_store.storage.errors import StatsError, TableError
@@ -32,11 +39,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KeptTable",
+    "SharedFolder",
     "Snapshot",
     "SnapshotCache",
     "StoredKind",
     "default_cache",
     "keep_slices",
+    "name_of",
     "open_snapshot",
     "with_snapshot",
 ]

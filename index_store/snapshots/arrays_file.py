@@ -99,6 +99,11 @@ class ArraysFile:
         _mark(self.file, self._stat)
 
     @property
+    def digest(self) -> str:
+        """The digest of what the file is about and of its arrays: equal files have equal ones."""
+        return self._digest.decode("ascii", "replace")
+
+    @property
     def names(self) -> list[str]:
         found: list[str] = self._batch.schema.names
         return found

@@ -15,24 +15,22 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from platformdirs import user_cache_path
-
+from index_store.snapshots.manifest import Manifest
 from index_store.snapshots.private_folder import Entry, PrivateFile, PrivateFolder, UntrustedFolderError
-from index_store.snapshots.state import FORMAT, State
+from index_store.snapshots.shared_folder import SharedFolder
+from index_store.snapshots.sharing import Sharing
+from index_store.snapshots.state import State, table_digest
 
-__all__ = ["DEFAULT_LIMIT", "KeptTable", "Manifest", "SnapshotCache", "default_cache", "is_column_file"]
+__all__ = ["DEFAULT_LIMIT", "KeptTable", "SnapshotCache", "is_column_file"]
 
 DEFAULT_LIMIT = 4 << 30
 #: Smaller tables are read as fast as a snapshot of them is opened.
 MIN_SLICES = 2_000
-#: Names a folder for snapshots, or "off".
-VARIABLE, LIMIT_VARIABLE = "SARGO_CACHE", "SARGO_CACHE_BYTES"
 #: How many states of a table stay in the folder; another process may still open an older one.
 _STATES = 2
 #: Files younger than this belong to a writer that has not published them yet.
@@ -46,43 +44,6 @@ _DIGEST, _MANIFEST = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{32}\.jso
 _TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.json\..+\.tmp")
 #: Why folders were refused, each of which is said once.
 _warned: set[str] = set()
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """A state of a table, and the folders of its base and of its delta (None: the state has none).
-
-    ``instant`` is that of its slices, ``source`` where the list of files came from.
-    """
-
-    state: State
-    base: str
-    delta: str | None
-    instant: str | None
-    source: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "format": FORMAT,
-            "state": self.state.to_dict(),
-            "base": self.base,
-            "since": self.delta,
-            "instant": self.instant,
-            "source": self.source,
-        }
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Manifest:
-        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
-        if plain["format"] != FORMAT:
-            raise ValueError("another format")
-        names = [plain["base"], *([] if plain["since"] is None else [plain["since"]])]
-        if not all(isinstance(name, str) and _DIGEST.fullmatch(name) for name in names):
-            raise ValueError("no name of a folder")
-        return cls(
-            State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"], str(plain["source"])
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +64,31 @@ class SnapshotCache:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, min_slices: int = MIN_SLICES
+        self,
+        folder: str | os.PathLike[str],
+        limit: int = DEFAULT_LIMIT,
+        min_slices: int = MIN_SLICES,
+        shared: SharedFolder | None = None,
     ) -> None:
-        """``limit``: bytes that the folder may hold. Tables of fewer than ``min_slices`` slices are not stored."""
+        """``limit``: bytes that the folder may hold. Tables of fewer than ``min_slices`` slices are not stored.
+
+        ``shared``: a folder of a store, from which snapshots are fetched that the local one does not have.
+        """
         self.folder = Path(folder)
         self.limit = limit
         self.min_slices = min_slices
         self._root = PrivateFolder(self.folder)
         self._made_room = float("-inf")
+        self.shared = shared
+        self.sharing = None if shared is None else Sharing(self._root, shared, limit)
 
     def __repr__(self) -> str:
         return f"SnapshotCache({os.fspath(self.folder)!r}, limit={self.limit})"
 
     def why_refused(self) -> str:
-        """Why the folder is not trusted, or ""."""
+        """Why the folder, or the shared one, is not trusted, or ""."""
+        if self.shared is not None and self.shared.why_refused():
+            return self.shared.why_refused()
         try:
             self._root.check()
         except UntrustedFolderError as error:
@@ -137,8 +109,29 @@ class SnapshotCache:
         """The folder of a table."""
         return self._root / state.table_digest
 
+    def begin(self, table: str, columns: Iterable[str] = ()) -> None:
+        """Start to fetch what is shared of a table that is about to be opened, unless some of it is here."""
+        if self.sharing is None or self.why_refused() or any(_by_age(self._root / table_digest(table))):
+            return
+        self.sharing.begin(table, columns)
+
     def find(self, state: State) -> Manifest | None:
-        """The manifest of this very state."""
+        """The manifest of this very state, here or shared."""
+        found = self._found(state)
+        if found is None and self._bring(state.table, state.digest):
+            found = self._found(state)
+        return found
+
+    def _bring(self, table: str, state: str | None) -> bool:
+        """Fetch a shared state, or the newest one; False when there is none."""
+        manifest = None if self.sharing is None else self.sharing.bring(table, state)
+        if manifest is not None:
+            with suppress(OSError):
+                self._write(manifest)
+                return True
+        return False
+
+    def _found(self, state: State) -> Manifest | None:
         file = self.of_table(state).file(f"{state.digest}.json")
         manifest = _read(file)
         if manifest is None or manifest.state != state:
@@ -148,7 +141,8 @@ class SnapshotCache:
         return manifest
 
     def latest(self, state: State) -> Manifest | None:
-        """The newest manifest of the table in any state."""
+        """The newest manifest of the table in any state, here or shared."""
+        self._bring(state.table, None)
         for file in _by_age(self.of_table(state)):
             manifest = _read(file)
             if manifest is not None and manifest.state.table == state.table:
@@ -157,6 +151,9 @@ class SnapshotCache:
 
     def publish(self, manifest: Manifest) -> None:
         """Write the manifest of a state whose arrays are written, and make room."""
+        self._write(manifest)
+
+    def _write(self, manifest: Manifest) -> None:
         folder = self.of_table(manifest.state)
         with folder.file(f"{manifest.state.digest}.json").replacing() as stream:
             stream.write(json.dumps(manifest.to_dict()).encode())
@@ -219,21 +216,6 @@ class SnapshotCache:
     def _tables(self) -> list[PrivateFolder]:
         """The folders that have the name of a table's digest, whatever else the folder holds."""
         return [self._root / entry.name for entry in _entries(self._root) if _is_table(entry)]
-
-
-def default_cache() -> SnapshotCache | None:
-    """The folder that SARGO_CACHE names, by default the user's cache folder; None when SARGO_CACHE is "off".
-
-    The folder may be refused later on (``SnapshotCache.is_trusted``).
-    """
-    named = os.environ.get(VARIABLE, "")
-    if named.lower() == "off":
-        return None
-    try:
-        limit = int(os.environ.get(LIMIT_VARIABLE, "") or DEFAULT_LIMIT)
-    except ValueError:
-        limit = DEFAULT_LIMIT
-    return SnapshotCache(named or user_cache_path("sargo") / "snapshots", limit)
 
 
 def is_column_file(name: str) -> bool:

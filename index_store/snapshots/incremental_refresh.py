@@ -34,8 +34,8 @@ from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.kinds.partition_values import PartitionValues
 from index_store.kinds.partition_values import make as partition_values
 from index_store.snapshots.arrays_file import UnusableError
-from index_store.snapshots.cache import Manifest
 from index_store.snapshots.column_file import column_file_name, write_column
+from index_store.snapshots.manifest import Manifest
 from index_store.snapshots.snapshot import KeptColumn, Snapshot, write_delta
 from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import StoredSlices
@@ -80,7 +80,9 @@ def refresh_snapshot(old: Snapshot, state: State, table: Table) -> Snapshot:
         file = folder.file(column_file_name(one.kind, column.name))
         write_column(file, one.kind, column, len(delta.slices), statistics, files)
     old.cache.publish(manifest)
-    return Snapshot(old.cache, manifest)
+    found = Snapshot(old.cache, manifest)
+    found.share()
+    return found
 
 
 class _OldSlice(NamedTuple):

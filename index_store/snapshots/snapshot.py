@@ -23,9 +23,11 @@ from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
-from index_store.snapshots.cache import Manifest, SnapshotCache, is_column_file
+from index_store.snapshots.cache import SnapshotCache, is_column_file
 from index_store.snapshots.column_file import StoredColumn, column_file_name, open_column, write_column
+from index_store.snapshots.manifest import Manifest
 from index_store.snapshots.private_folder import PrivateFolder
+from index_store.snapshots.sharing import SLICES
 from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import ChangedSlices, StoredSlices, slice_arrays
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -34,7 +36,7 @@ __all__ = ["INDEXED_FROM", "ColumnLayers", "KeptColumn", "Snapshot", "write_delt
 
 #: From so many slices on, a column is stored with its index for searching.
 INDEXED_FROM = 20_000
-_SLICES, _TOMBSTONED = "slices.arrow", "dead"
+_TOMBSTONED = "dead"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +68,15 @@ class Snapshot:
         table = cache.of_table(manifest.state)
         self.base_folder = table / manifest.base
         self.delta_folder: PrivateFolder | None = None if manifest.delta is None else table / manifest.delta
-        self.base = StoredSlices(ArraysFile.open(self.base_folder.file(_SLICES), _about(manifest.state)))
+        stored = ArraysFile.open(self.base_folder.file(SLICES), _about(manifest.state))
+        self.base, self._base_digest = StoredSlices(stored), stored.digest
+        self._delta_digest = ""
         self.tombstoned: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.delta: StoredSlices | None = None
         if self.delta_folder is not None:
-            stored = ArraysFile.open(self.delta_folder.file(_SLICES), _about(manifest.state))
+            stored = ArraysFile.open(self.delta_folder.file(SLICES), _about(manifest.state))
             self.delta, self.tombstoned = StoredSlices(stored), stored.array(_TOMBSTONED)
+            self._delta_digest = stored.digest
 
     def __repr__(self) -> str:
         return f"Snapshot({self.manifest.instant}, {len(self.slices)} slices)"
@@ -97,14 +102,45 @@ class Snapshot:
 
     def base_column(self, kind: str, column: Field) -> StoredColumn:
         """A column in the slices of the base, tombstoned ones included."""
-        return open_column(self.base_folder.file(column_file_name(kind, column.name)), kind, column, len(self.base))
+        return self._column(self.base_folder, self._base_digest, kind, column, len(self.base))
 
     def delta_column(self, kind: str, column: Field) -> StoredColumn:
         """A column in the slices of the delta."""
         if self.delta_folder is None or self.delta is None:
             raise UnusableError("the snapshot has no delta")
-        file = self.delta_folder.file(column_file_name(kind, column.name))
-        return open_column(file, kind, column, len(self.delta))
+        return self._column(self.delta_folder, self._delta_digest, kind, column, len(self.delta))
+
+    def _column(self, folder: PrivateFolder, digest: str, kind: str, column: Field, n: int) -> StoredColumn:
+        """A column in a folder, or in the shared one."""
+        file = folder.file(column_file_name(kind, column.name))
+        try:
+            return open_column(file, kind, column, n)
+        except UnusableError:
+            sharing = self.cache.sharing
+            if sharing is None or not sharing.column(self.manifest.state.table, folder.name, digest, file.name):
+                raise
+        return open_column(file, kind, column, n)
+
+    def share(self) -> None:
+        """Offer the slices of the state, and the columns beside those of a delta, to the shared folder."""
+        sharing, state, delta = self.cache.sharing, self.manifest.state, self.manifest.delta
+        if sharing is None:
+            return
+        base, digest = self.manifest.base, self._base_digest
+        sharing.offer_slices(self.manifest if delta is None else None, state, base, base, (digest, digest))
+        if delta is not None and self.delta_folder is not None:
+            sharing.offer_slices(self.manifest, state, delta, base, (self._delta_digest, digest))
+            for folder, slices_digest in ((self.base_folder, digest), (self.delta_folder, self._delta_digest)):
+                for file in _column_files(folder):
+                    sharing.offer_column(state.table, folder.name, slices_digest, file)
+        sharing.tidy(state.table)
+
+    def _share_column(self, file: str) -> None:
+        sharing, table = self.cache.sharing, self.manifest.state.table
+        if sharing is not None:
+            sharing.offer_column(table, self.base_folder.name, self._base_digest, file)
+            if self.delta_folder is not None:
+                sharing.offer_column(table, self.delta_folder.name, self._delta_digest, file)
 
     def keep(self, kind: str, column: Field, statistics: ColumnStatistics | None, files: FileStatistics | None) -> None:
         """Store statistics of all slices; ``files``: those of their files, which are stored for a base without a delta.
@@ -122,12 +158,13 @@ class Snapshot:
         write_column(self.base_folder.file(name), kind, column, len(self.base), base, files)
         if self.delta is not None and self.delta_folder is not None:
             write_column(self.delta_folder.file(name), kind, column, len(self.delta), delta, None)
+        self._share_column(name)
 
     def kept_columns(self) -> list[KeptColumn]:
         """The columns that are stored in the base."""
         columns = []
         try:
-            names = [entry.name for entry in self.base_folder.entries() if is_column_file(entry.name)]
+            names = _column_files(self.base_folder)
         except OSError as error:
             raise UnusableError(f"{self.base_folder.path}: {error}") from error
         for name in names:
@@ -139,15 +176,22 @@ class Snapshot:
     def write(cls, cache: SnapshotCache, state: State, slices: FileSlices) -> Snapshot:
         """Store the slices of a state; columns are stored later. Raises OSError and UnusableError."""
         manifest = Manifest(state, state.digest, None, slices.instant, slices.source)
-        write_arrays((cache.of_table(state) / state.digest).file(_SLICES), slice_arrays(slices.items), _about(state))
+        write_arrays((cache.of_table(state) / state.digest).file(SLICES), slice_arrays(slices.items), _about(state))
         cache.publish(manifest)
-        return cls(cache, manifest)
+        found = cls(cache, manifest)
+        found.share()
+        return found
 
 
 def write_delta(folder: PrivateFolder, state: State, delta: Sequence[FileSlice], tombstoned: npt.NDArray[Any]) -> None:
     """Write the slices of a delta, and the numbers of the tombstoned slices of the base. Raises OSError."""
     arrays = slice_arrays(delta)
-    write_arrays(folder.file(_SLICES), {**arrays, _TOMBSTONED: tombstoned.astype(np.int64)}, _about(state))
+    write_arrays(folder.file(SLICES), {**arrays, _TOMBSTONED: tombstoned.astype(np.int64)}, _about(state))
+
+
+def _column_files(folder: PrivateFolder) -> list[str]:
+    """The names of the columns in a folder. Raises OSError."""
+    return [entry.name for entry in folder.entries() if is_column_file(entry.name)]
 
 
 def _about(state: State) -> dict[str, Any]:

@@ -3,6 +3,7 @@
     properties, options    the table's configuration, and its options in a catalog
     timeline               completed and pending instants of the table and of its metadata table
     schema                 of the latest commit, and the names of the files with its history
+    endpoint, account      as the options give them: another one may have another table of this name
 
 Equal states have equal slices and statistics, since the files of a timeline never change. Reading a state costs two
 directory listings and the properties; nothing that grows with the number of files is read.
@@ -18,16 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from index_store.storage.storage import Storage
 from index_store.table.schema_history import DIRECTORY
 from index_store.table.timeline import Timeline
 
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["FORMAT", "State", "state_of"]
+__all__ = ["ELSEWHERE", "FORMAT", "State", "name_of", "state_of", "table_digest"]
 
 #: Rises with every change of the stored form, or of the rules by which statistics are believed.
-FORMAT = 1
+FORMAT = 2
+
+#: What another endpoint or account may have under the same name.
+ELSEWHERE = "given "
 
 Instants = tuple[tuple[str, str, str], ...]
 
@@ -53,7 +58,7 @@ class State:
 
     @property
     def table_digest(self) -> str:
-        return _digest(self.table)
+        return table_digest(self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -101,11 +106,19 @@ def state_of(table: Table) -> State | None:
     ):
         return None
     names = [entry.path for entry in table.storage.files(DIRECTORY)]
-    fixed = _digest(
-        json.dumps([FORMAT, sorted(table.properties.items()), sorted(table.options.items()), table.schema_text, names])
-    )
-    where = f"{getattr(table.storage.filesystem, 'type_name', '')}:{table.path}"
-    return State(where, fixed, *_listed(table.timeline), *_listed(table.metadata.timeline))
+    of_table = [FORMAT, sorted(table.properties.items()), sorted(table.options.items()), table.schema_text, names]
+    fixed = _digest(json.dumps(of_table + [host for host in [table.storage.host] if host]))
+    return State(name_of(table.storage), fixed, *_listed(table.timeline), *_listed(table.metadata.timeline))
+
+
+def name_of(storage: Storage) -> str:
+    """The name of the table in a directory; it begins with ELSEWHERE where the endpoint or account is not known."""
+    return f"{ELSEWHERE if storage.host is None else ''}{storage.client.kind}:{storage.root}"
+
+
+def table_digest(table: str) -> str:
+    """The name of a table's folder."""
+    return _digest(table)
 
 
 def _listed(timeline: Timeline) -> tuple[Instants, tuple[tuple[str, str], ...]]:

@@ -9,17 +9,19 @@ groups      (n,) uint64, sorted: hashes of partition and file id        group_ro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import xxhash
 
-from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError
+from index_store.snapshots.arrays_file import Stored, UnusableError
 from index_store.table.file_slices import FileSlice
+from index_store.table.slice_paths import PathPart, joined_paths
 
 __all__ = ["ChangedSlices", "StoredSlices", "slice_arrays"]
 
@@ -72,13 +74,35 @@ class _Slices(Sequence[FileSlice], ABC):
         return self._slice(rows) if isinstance(rows, int) else [self._slice(row) for row in rows]
 
 
+class Arrays(Protocol):
+    """Where slices take their arrays from: an ``ArraysFile``, or memory after they were pickled."""
+
+    def array(self, name: str) -> npt.NDArray[Any]: ...
+
+    def arrow(self, name: str) -> pa.Array: ...
+
+
+class _InMemory:
+    """The arrays of slices that another process pickled."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self._arrays = arrays
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = self._arrays[name]
+        return found
+
+    def arrow(self, name: str) -> pa.Array:
+        return self._arrays[name]
+
+
 class StoredSlices(_Slices):
     """The slices of an open file.
 
     Raises UnusableError when its arrays do not fit together, or the file is damaged.
     """
 
-    def __init__(self, stored: ArraysFile) -> None:
+    def __init__(self, stored: Arrays) -> None:
         self._stored = stored
         numbers = {name: stored.array(name) for name in _NUMBERS}
         self.partition_codes: npt.NDArray[np.int32] = numbers["partition"]
@@ -146,6 +170,28 @@ class StoredSlices(_Slices):
             found.append(FileSlice(partition, _text(file_id), prefix + _text(base)))
         return found
 
+    def path_parts(self, rows: npt.NDArray[Any], root: str, log_files: bool) -> list[PathPart]:
+        """Paths of base files, then of log files, each with the position of its slice (``table.slice_paths``)."""
+        folders = _binary([f"{root}{one}/" if one else root for one in self.partitions])
+        codes, positions = self.partition_codes[rows], np.arange(len(rows))
+        names = self.base_names if len(rows) == len(self) else self.base_names.take(pa.array(rows))
+        has_base = np.asarray(pc.greater(pc.binary_length(names), 0))
+        if not has_base.all():
+            names, codes, positions = names.filter(pa.array(has_base)), codes[has_base], positions[has_base]
+        parts: list[PathPart] = [(joined_paths(folders, codes, names), positions)]
+        starts = self._log_starts[rows]
+        counts = self._log_starts[rows + 1] - starts
+        if log_files and counts.any():
+            positions = np.repeat(np.arange(len(rows)), counts)
+            places = np.arange(len(positions)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+            logs = self._names["logs"].take(pa.array(places))
+            parts.append((joined_paths(folders, self.partition_codes[rows][positions], logs), positions))
+        return parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = {name: self._stored.array(name) for name in _NUMBERS} | self._names
+        return StoredSlices, (_InMemory(arrays),)
+
     def rows_of(self, groups: Sequence[tuple[str, str]]) -> Rows:
         """``(k,) int64``: which slice each (partition, file id) is, or -1."""
         wanted = np.fromiter((_group_hash(*group) for group in groups), np.uint64, len(groups))
@@ -198,6 +244,26 @@ class ChangedSlices(_Slices):
         base = iter(self.base.some(live_rows + np.searchsorted(self._live_before, live_rows, "right")))
         delta = iter([self.delta[row] for row in (rows[~in_base] - live).tolist()])
         return [next(base if is_base else delta) for is_base in in_base.tolist()]
+
+    def path_parts(self, rows: npt.NDArray[Any], root: str, log_files: bool) -> list[PathPart]:
+        """As ``StoredSlices.path_parts``."""
+        live = len(self.base) - len(self.tombstoned)
+        in_base = rows < live
+        live_rows = rows[in_base]
+        of_base = self.base.path_parts(
+            live_rows + np.searchsorted(self._live_before, live_rows, "right"), root, log_files
+        )
+        delta = self.delta if isinstance(self.delta, StoredSlices) else _as_stored(self.delta)
+        of_delta = delta.path_parts(rows[~in_base] - live, root, log_files)
+        places, delta_places = np.flatnonzero(in_base), np.flatnonzero(~in_base)
+        return [
+            *((paths, places[positions]) for paths, positions in of_base),
+            *((paths, delta_places[positions]) for paths, positions in of_delta),
+        ]
+
+
+def _as_stored(slices: Sequence[FileSlice]) -> StoredSlices:
+    return StoredSlices(_InMemory(slice_arrays(slices)))
 
 
 def _text(data: Any) -> str:

@@ -28,6 +28,7 @@ from index_store.table.file_slices import parse_base_name, parse_log_name
 from index_store.table.files_partition import PARTITION as FILES
 from index_store.table.files_partition import records_of
 from index_store.table.metadata_table import ALL_PARTITIONS, MAX_LOG, Deletes, MetadataTable, Records
+from index_store.table.reads import begin_changes
 from index_store.table.timeline import WRITE_ACTIONS
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def timeline_diff(old: State, new: State, table: Table) -> TimelineDiff:
         return diff
     if not names <= {name for name, _ in in_metadata}:
         raise NotIncremental("an instant is not in the metadata table's timeline")
+    begin_changes(metadata, [one for one in (FILES, "column_stats") if one in table.available_indexes], names)
     _add_files(diff, metadata, names)
     for instant in table.timeline.instants:
         if instant.requested in names and instant.action == "replacecommit":

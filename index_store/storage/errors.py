@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from evaluator.language.errors import SargoError
 
-__all__ = ["FormatError", "StatsError", "TableError", "naming_column", "naming_table"]
+__all__ = ["FormatError", "StatsError", "TableError", "TransientError", "naming_column", "naming_table"]
 
 
 class TableError(SargoError):
@@ -20,6 +20,10 @@ class TableError(SargoError):
         super().__init__(f"{path}: {why}")
         self.path = path
         self.why = why
+
+
+class TransientError(TableError):
+    """The file system did not answer, or asked to come back later: the same read may succeed when it is tried again."""
 
 
 class StatsError(SargoError):

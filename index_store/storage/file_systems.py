@@ -1,10 +1,10 @@
 """Resolves a path or URI to a file system and a path in it.
 
     /data/t  file:/data/t  file:///data/t                   this machine
-    s3://bucket/t  s3a://  s3n://                           S3 and what speaks its protocol (pyarrow)
-    gs://bucket/t  gcs://                                   Google Cloud Storage (pyarrow)
-    abfs[s]://container@account.dfs.core.windows.net/t      Azure (pyarrow); wasb[s]:// and az://container/t as well
-    hdfs://namenode:8020/t  hdfs:///t  viewfs://cluster/t   HDFS through Hadoop's libhdfs (pyarrow)
+    s3://bucket/t  s3a://  s3n://                           S3 and what speaks its protocol (obstore, ``object_stores``)
+    gs://bucket/t  gcs://                                   Google Cloud Storage (obstore)
+    abfs[s]://container@account.dfs.core.windows.net/t      Azure (obstore); wasb[s]:// and az://container/t as well
+    hdfs://namenode:8020/t  hdfs:///t  viewfs://cluster/t   HDFS through Hadoop's libhdfs (pyarrow), or hdfs-native
     webhdfs://  memory://  sftp://  oss://  ...             any other scheme of fsspec, with the package for it
 
 The path of a location stands as it is: nothing in it is percent-decoded, as Hadoop, Spark and Hive read a location. A
@@ -20,28 +20,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import pyarrow as pa
 from pyarrow import fs
 
+from index_store.storage.arrow_client import ArrowClient
+from index_store.storage.client import Client
 from index_store.storage.errors import TableError
 from index_store.storage.masking import Mask, is_secret, masked_uri, plain_path, plain_uri
 from index_store.storage.retries import Patience
-from index_store.storage.storage_options import (
-    COMMON,
-    AzureOptions,
-    GcsOptions,
-    HdfsOptions,
-    S3Options,
-    is_option,
-    read_options,
-    split_common,
-)
+from index_store.storage.storage_options import COMMON, is_option, read_options, split_common
+from index_store.storage.stores import Opened, Parts, open_store
 
 __all__ = ["Location", "has_query", "local_path", "locate"]
 
@@ -60,32 +53,31 @@ _STORES = {
     "hdfs": "hdfs",
     "viewfs": "hdfs",
 }
-_SYSTEMS = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "abfs": "AzureFileSystem", "hdfs": "HadoopFileSystem"}
-_TOKEN_LIFE = timedelta(hours=1)
+_SYSTEMS = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "abfs": "AzureFileSystem"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Location:
-    """A directory: ``root`` in the terms of ``filesystem``; ``name`` is for people, without secrets."""
+    """A directory: ``root`` in the terms of the file system; ``name`` is for people, without secrets.
 
-    filesystem: Any
+    client              what storages read and write through
+    open_filesystem     opens pyarrow's file system of the same place, once
+    host                as in ``Opened``
+    """
+
+    client: Client
+    open_filesystem: Callable[[], Any]
     root: str
     name: str
     is_local: bool
     mask: Mask
     patience: Patience
+    host: str | None = None
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Parts:
-    """A URI taken apart; a port is part of the host."""
-
-    scheme: str
-    user: str
-    password: str
-    host: str
-    path: str
-    query: Mapping[str, str]
+    @property
+    def filesystem(self) -> Any:
+        """The ``pyarrow.fs.FileSystem``; reads through it are not retried."""
+        return self.open_filesystem()
 
 
 def locate(path: str | os.PathLike[str], filesystem: Any = None, options: Mapping[str, str] | None = None) -> Location:
@@ -106,20 +98,22 @@ def locate(path: str | os.PathLike[str], filesystem: Any = None, options: Mappin
         if filesystem is not None:
             if others:
                 raise ValueError(f"option {next(iter(others))} is for a file system that is opened here")
-            found, root, is_local = _given(filesystem, text)
+            found = _given(filesystem, text)
         else:
-            found, root, is_local = _opened(text, others)
+            found = _opened(text, others)
+        client = found.client or ArrowClient(found.open_filesystem(), is_local=found.is_local)
     except TableError:
         raise
     except (ValueError, OSError, pa.ArrowException, ImportError) as error:
         raise TableError(mask(shown), f"no such file system: {mask(str(error))}") from None
     except Exception as error:  # clients that fsspec loads have errors of their own
         raise TableError(mask(shown), f"no such file system: {type(error).__name__} {mask(str(error))}") from None
+    is_local, root = found.is_local, found.root
     patience = Patience(abandon=not is_local)
     patience.tries = int(common.get("tries", patience.tries)) or 1
     patience.deadline = common.get("deadline", patience.deadline)
     name = root if is_local and filesystem is None else _shown(text, mask).rstrip("/") or "/"
-    return Location(found, root, name, is_local, mask, patience)
+    return Location(client, found.open_filesystem, root, name, is_local, mask, patience, found.host)
 
 
 def _shown(text: str, mask: Mask) -> str:
@@ -130,25 +124,16 @@ def _shown(text: str, mask: Mask) -> str:
     return mask.values(plain_path(f"{scheme}{colon}{_split_query(scheme.lower(), rest)[0]}"))
 
 
-def _opened(text: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
+def _opened(text: str, options: Mapping[str, str]) -> Opened:
     local = local_path(text)
     if local is not None:
         _refuse_rest(options)
-        return fs.LocalFileSystem(), local, True
+        return Opened(fs.LocalFileSystem, local, is_local=True, host="")
     parts = _take_apart(text)
     store = _STORES.get(parts.scheme)
-    if store is None or not hasattr(fs, _SYSTEMS[store]):
+    if store is None or (store != "hdfs" and not hasattr(fs, _SYSTEMS[store])):
         return _through_fsspec(text, parts.scheme, options)
-    known = read_options(store, {**parts.query, **options})
-    match known:
-        case S3Options():
-            return _s3(parts, known)
-        case GcsOptions():
-            return _gcs(parts, known)
-        case AzureOptions():
-            return _azure(parts, known)
-        case HdfsOptions():
-            return _hdfs(parts, known)
+    return open_store(parts, read_options(store, {**parts.query, **options}))
 
 
 def local_path(text: str) -> str | None:
@@ -183,152 +168,21 @@ def _refuse_rest(options: Mapping[str, str]) -> None:
         raise ValueError(f"option {next(iter(options))} is not known for local paths (known: {', '.join(COMMON)})")
 
 
-def _take_apart(text: str) -> _Parts:
+def _take_apart(text: str) -> Parts:
     scheme, _, rest = text.partition(":")
     scheme = scheme.lower()
     rest, query = _split_query(scheme, rest)
     if not rest.startswith("//"):
-        return _Parts(scheme, "", "", "", rest, query)  # file:/data, hdfs:/data
+        return Parts(scheme, "", "", "", rest, query)  # file:/data, hdfs:/data
     authority, slash, path = rest[2:].partition("/")
     if "@" in path and ":" in authority and not authority.rpartition(":")[2].isdigit():
         raise ValueError("what stands before @ must be escaped (%2F for /), or given as an option")
     userinfo, _, host = authority.rpartition("@")
     user, _, password = userinfo.partition(":")
-    return _Parts(scheme, unquote(user), unquote(password), host, slash + path, query)
+    return Parts(scheme, unquote(user), unquote(password), host, slash + path, query)
 
 
-def _in_bucket(parts: _Parts) -> str:
-    if not parts.host:
-        raise ValueError("the URI names no bucket")
-    return f"{parts.host}{parts.path}".rstrip("/")
-
-
-def _endpoint(text: str, otherwise: str = "") -> tuple[str, str]:
-    """Scheme and host of ``http://localhost:9000`` or ``localhost:9000``; without an endpoint the host is ""."""
-    scheme, separator, rest = text.partition("://")
-    return (scheme.lower(), rest.rstrip("/")) if separator else (otherwise or "https", text.rstrip("/"))
-
-
-def _s3(parts: _Parts, options: S3Options) -> tuple[Any, str, bool]:
-    root = _in_bucket(parts)
-    scheme, host = _endpoint(options.endpoint, options.scheme)
-    region = options.region or ("us-east-1" if host else _region_of(parts.host))
-    access_key, secret_key = options.access_key or parts.user, options.secret_key or parts.password
-    if bool(access_key) != bool(secret_key):
-        raise ValueError("access_key and secret_key go together")
-    more: dict[str, Any] = {}
-    if options.role_arn:
-        more = {
-            "role_arn": options.role_arn,
-            "session_name": options.session_name or "sargo",
-            "external_id": options.external_id or None,
-        }
-    elif access_key:
-        more = {"access_key": access_key, "secret_key": secret_key, "session_token": options.session_token or None}
-    return (
-        fs.S3FileSystem(
-            anonymous=options.anonymous,
-            region=region,
-            endpoint_override=host or None,
-            scheme=scheme if options.ssl else "http",
-            force_virtual_addressing=not options.path_style,
-            connect_timeout=options.connect_timeout,
-            request_timeout=options.request_timeout,
-            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=1),
-            **more,
-        ),
-        root,
-        False,
-    )
-
-
-def _region_of(bucket: str) -> str | None:
-    """Where Amazon has the bucket; None leaves it to the SDK's configuration."""
-    try:
-        found: str = fs.resolve_s3_region(bucket)
-    except OSError:
-        return None
-    return found
-
-
-def _gcs(parts: _Parts, options: GcsOptions) -> tuple[Any, str, bool]:
-    root = _in_bucket(parts)
-    scheme, host = _endpoint(options.endpoint, options.scheme)
-    more: dict[str, Any] = {}
-    if options.access_token:
-        more = {
-            "access_token": options.access_token,
-            "credential_token_expiration": datetime.now(timezone.utc) + _TOKEN_LIFE,
-        }
-    return (
-        fs.GcsFileSystem(
-            anonymous=options.anonymous or (bool(host) and not more),
-            scheme=scheme,
-            endpoint_override=host or None,
-            target_service_account=options.service_account or None,
-            project_id=options.project_id or None,
-            retry_time_limit=timedelta(seconds=1),
-            **more,
-        ),
-        root,
-        False,
-    )
-
-
-def _azure(parts: _Parts, options: AzureOptions) -> tuple[Any, str, bool]:
-    container = parts.user or parts.host
-    account, _, domain = parts.host.partition(".") if parts.user else (options.account_name, "", "")
-    account = account or options.account_name
-    if not account or not container:
-        raise ValueError("name container and account: abfss://container@account.dfs.core.windows.net/path")
-    more: dict[str, Any] = {}
-    if options.endpoint:
-        scheme, host = _endpoint(options.endpoint)
-        more = {
-            "blob_storage_authority": host,
-            "dfs_storage_authority": host,
-            "blob_storage_scheme": scheme,
-            "dfs_storage_scheme": scheme,
-        }
-    elif domain and not domain.endswith("core.windows.net"):  # sovereign clouds, Fabric
-        tail = domain.partition(".")[2]
-        more = {"blob_storage_authority": f".blob.{tail}", "dfs_storage_authority": f".dfs.{tail}"}
-    if options.sas_token:
-        more["sas_token"] = options.sas_token
-    elif options.account_key or parts.password:
-        more["account_key"] = options.account_key or parts.password
-    elif options.client_id:
-        more |= {
-            "client_id": options.client_id,
-            "tenant_id": options.tenant_id or None,
-            "client_secret": options.client_secret or None,
-        }
-    return fs.AzureFileSystem(account, **more), f"{container}{parts.path}".rstrip("/"), False
-
-
-def _hdfs(parts: _Parts, options: HdfsOptions) -> tuple[Any, str, bool]:
-    host, _, port = parts.host.partition(":")
-    if port and not port.isdigit():
-        raise ValueError(f"{port} is not a port")
-    if parts.scheme == "viewfs":
-        host = f"viewfs://{host}"
-    try:
-        found = fs.HadoopFileSystem(
-            host or "default",
-            int(port or 0),
-            user=options.user or parts.user or None,
-            kerb_ticket=options.kerberos_ticket or None,
-        )
-    except OSError as error:
-        why = " ".join(str(error).split())
-        raise ValueError(
-            f"Hadoop's client cannot be used ({why}): set HADOOP_HOME, JAVA_HOME and CLASSPATH, or "
-            "read through webhdfs://, which needs neither"
-        ) from error
-    return found, parts.path.rstrip("/") or "/", False
-
-
-def _through_fsspec(text: str, scheme: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
+def _through_fsspec(text: str, scheme: str, options: Mapping[str, str]) -> Opened:
     try:
         from fsspec.core import url_to_fs
         from fsspec.registry import known_implementations
@@ -339,7 +193,8 @@ def _through_fsspec(text: str, scheme: str, options: Mapping[str, str]) -> tuple
     except ImportError as error:
         advice = known_implementations.get(scheme, {}).get("err") or f"{scheme}:// needs a package: {error}"
         raise ValueError(advice) from None
-    return _wrapped(found), root.rstrip("/") or "/", False
+    wrapped = _wrapped(found)
+    return Opened(lambda: wrapped, root.rstrip("/") or "/")
 
 
 def _wrapped(filesystem: Any) -> Any:
@@ -347,17 +202,18 @@ def _wrapped(filesystem: Any) -> Any:
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
 
 
-def _given(filesystem: Any, text: str) -> tuple[Any, str, bool]:
+def _given(filesystem: Any, text: str) -> Opened:
     scheme, separator, rest = ("", "", "") if text.startswith("/") else text.partition("://")
     path = _split_query(scheme.lower(), rest)[0] if separator else text
     if hasattr(filesystem, "_strip_protocol"):  # fsspec's
         root = str(filesystem._strip_protocol(text)).rstrip("/") or "/"
-        return _wrapped(filesystem), root, False
+        wrapped = _wrapped(filesystem)
+        return Opened(lambda: wrapped, root)
     if not isinstance(filesystem, fs.FileSystem):
         raise ValueError(f"{type(filesystem).__name__} is no file system of pyarrow or fsspec")
     if isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler):
         filesystem.handler.fs.invalidate_cache()
-    return filesystem, path.rstrip("/") or "/", _is_local(filesystem)
+    return Opened(lambda: filesystem, path.rstrip("/") or "/", is_local=_is_local(filesystem))
 
 
 def _is_local(filesystem: Any) -> bool:

@@ -21,7 +21,12 @@ __all__ = ["HIDDEN", "Mask", "is_secret", "masked_uri", "plain_path", "plain_uri
 HIDDEN = "***"
 #: In URIs of these schemes the part before "@" is a user or a container; in all others it may be a key.
 _NAMED_USERS = frozenset({"abfs", "abfss", "wasb", "wasbs", "hdfs", "webhdfs", "viewfs", "sftp", "ssh", "ftp", "smb"})
-_HARMLESS = frozenset({"region", "scheme", "anonymous", "user", "endpoint", "endpoint_override", "replication"})
+_HARMLESS = frozenset(
+    {
+        *("region", "scheme", "anonymous", "user", "endpoint", "endpoint_override", "replication"),
+        *("client", "kerberos_principal", "kerberos_keytab", "kerberos_ticket"),  # names of people and of files
+    }
+)
 _TELLING = re.compile(r"(?i)key|secret|token|passw|credential|signature|(^|[._-])(sas|sig|pwd|auth)($|[._-])")
 _ENVIRONMENT = ("AWS_", "AZURE_", "GOOGLE_", "GCS_")
 _URI = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*)://([^\s'\"<>]*)")

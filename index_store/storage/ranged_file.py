@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
+from index_store.storage.client import ShortReplyError
 from index_store.storage.errors import FormatError
+from index_store.storage.pace import Pace
 
 __all__ = ["AT_A_TIME", "RangedFile", "joined"]
 
@@ -22,7 +25,7 @@ T = TypeVar("T")
 
 #: The last bytes of a file, read together: trailer, file info and index of an HFile of many thousand blocks.
 TAIL = 256 << 10
-#: Bytes that are cheaper to read than a request of their own is to make (30 ms at 30 MB/s).
+#: Bytes that are cheaper to read than a request of their own is to make, at most (``Pace.gap``).
 GAP = 1 << 20
 #: No request is larger, so that large ranges come side by side.
 LARGEST_REQUEST = 16 << 20
@@ -54,9 +57,10 @@ class RangedFile:
     run      makes an attempt patient and names the file in errors
     local    nothing is read ahead and nothing is kept
     shared   one stream serves several threads at once
+    pace     how fast the file system answers, which says what ranges are near
     """
 
-    __slots__ = ("_free", "_kept", "_local", "_reopen", "_run", "_shared", "size")
+    __slots__ = ("_free", "_kept", "_local", "_pace", "_reopen", "_run", "_shared", "size")
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class RangedFile:
         *,
         local: bool,
         shared: bool,
+        pace: Pace | None = None,
     ) -> None:
         self.size = size
         self._free: list[Any] = [stream]
@@ -74,6 +79,7 @@ class RangedFile:
         self._run = run
         self._local = local
         self._shared = shared
+        self._pace = pace or Pace()
         self._kept: list[tuple[int, bytes]] = []
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -98,7 +104,7 @@ class RangedFile:
         tail = [kept for kept in self._kept if kept[0] + len(kept[1]) == self.size]
         missing = [
             one
-            for one in joined(ranges)
+            for one in joined(ranges, self._pace.gap)
             if not any(start <= one[0] and sum(one) <= start + len(data) for start, data in tail)
         ]
         if len(missing) > 1:
@@ -114,13 +120,13 @@ class RangedFile:
         def attempt() -> bytes:
             stream = self._taken()
             try:
-                data: bytes = stream.read_at(length, offset)
+                data: bytes = self._pace.timed(partial(stream.read_at, length, offset))
             except BaseException:
                 with suppress(ValueError):
                     self._free.remove(stream)  # a broken connection may not come back
                 raise
             if len(data) != length:
-                raise EOFError(f"the file ends early: {len(data)} of {length} bytes at {offset}")
+                raise ShortReplyError(len(data), length, offset)
             if not self._shared:
                 self._free.append(stream)
             return data

@@ -1,7 +1,9 @@
 """Where a table's bytes are: one directory of a file system, read by paths relative to it.
 
-    read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges that are read
-    ahead               many small files in parallel: where each costs a round trip, the trips overlap
+    read, open          a small file in one request, of a larger one only the ranges that are read. What is small is
+                        learned from the time of earlier requests (``pace``); READ_WHOLE where no listing shows a file
+    begin               files and listings that will be read soon: where each costs a round trip, the trips overlap
+    ahead               the same for listed files, inside of a block
     files               a listing; a file must still have its listed size when it is read
 
 Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient failures are
@@ -13,19 +15,19 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from pyarrow import fs
-
-from index_store.storage.errors import TableError
+from index_store.storage.client import Client, LargeFileError, Listed
+from index_store.storage.errors import TableError, TransientError
 from index_store.storage.file_cache import MAX_KEPT, FileCache
 from index_store.storage.file_systems import Location, locate
 from index_store.storage.ranged_file import RangedFile
+from index_store.storage.retries import is_transient
 
 __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
@@ -36,12 +38,16 @@ _REFUSED = re.compile(
     r"signature.?does.?not.?match|permission.?denied|status 40[13]\b"
 )
 
-#: Files up to this size are read whole; of larger ones only ranges.
+_HDFS = frozenset({"hdfs", "webhdfs", "swebhdfs", "viewfs"})
+
+#: Files up to this size are read whole on a local disk, and where no listing shows their size; of others only ranges.
 READ_WHOLE = 4 << 20
 #: No file that is read whole is larger. A log file ends at a gigabyte (``hoodie.logfile.max.size``).
 MAX_WHOLE = 2 << 30
 #: How many files or ranges are read side by side, and how many bytes may wait in memory for their reader.
 SIDE_BY_SIDE = 16
+#: How many reads that are begun together are on their way at once: a small read costs a round trip and few bytes.
+AT_ONCE = 64
 MAX_AHEAD = MAX_KEPT
 
 
@@ -98,8 +104,13 @@ class Storage:
         return f"Storage({self.root!r})"
 
     @property
+    def client(self) -> Client:
+        """What the directory is read and written through, one attempt at a time: see ``change``."""
+        return self._location.client
+
+    @property
     def filesystem(self) -> Any:
-        """The ``pyarrow.fs.FileSystem``; reads through it are not retried."""
+        """The ``pyarrow.fs.FileSystem`` of the same place; reads through it are not retried."""
         return self._location.filesystem
 
     def below(self, path: str) -> Storage:
@@ -114,6 +125,18 @@ class Storage:
         """The same directory with an empty cache, for listing it again."""
         return replace(self, _known=FileCache())
 
+    def knowing(self, other: Storage) -> Storage:
+        """This directory with what another storage of it has read and listed, or begun to."""
+        return replace(self, _known=other._known)
+
+    def has_answered(self) -> None:
+        """The place has answered somebody else: it does not count as down any more."""
+        self._location.patience.answered()
+
+    def hangs(self, seconds: float) -> bool:
+        """Whether a read of this place has been waiting for so long."""
+        return self._location.patience.waited() > seconds
+
     def absolute(self, path: str) -> str:
         """The absolute path or URI, for messages."""
         return f"{self.root.rstrip('/')}/{path}" if path else self.root
@@ -123,9 +146,13 @@ class Storage:
         for root in (self.root, self._inside):
             if path.startswith(f"{root}/"):
                 return path[len(root) :].lstrip("/")
-        bare, own = path.partition("://")[2], self.root.partition("://")[2]
+        (scheme, _, bare), (mine, _, own) = path.partition("://"), self.root.partition("://")
         if bare and own and bare.startswith(f"{own}/"):  # s3a://bucket/t and s3://bucket/t are one place
             return bare[len(own) :].lstrip("/")
+        if scheme in _HDFS and mine in _HDFS:  # a cluster has several names, and a table may have moved with its files
+            inside, folder = (f"/{text.partition('/')[2]}" for text in (bare, own))
+            if inside.startswith(f"{folder.rstrip('/')}/"):
+                return inside[len(folder) :].lstrip("/")
         return path
 
     def place(self, path: str) -> str:
@@ -140,9 +167,13 @@ class Storage:
         """All bytes of a file. Raises TableError for one of more than ``limit`` bytes."""
         found = self._known.get(self.place(path))
         if found is None:
-            return self._read(path, limit=limit)
-        self._refuse_large(path, len(found), limit)
-        return found
+            try:
+                return self._read(path, limit)
+            except LargeFileError as error:
+                error.file.close()
+                self._refuse_large(path, error.size, limit)
+        self._refuse_large(path, len(found or b""), limit)
+        return found or b""
 
     def read_if_there(self, path: str, limit: int = MAX_WHOLE) -> bytes | None:
         """All bytes of a file, None when there is none."""
@@ -151,18 +182,43 @@ class Storage:
         except _NoSuchFileError:
             return None
 
+    def begin(self, files: Iterable[str] = (), folders: Iterable[tuple[str, bool]] = ()) -> None:
+        """Start to read these files, and to list these folders (path, with all below), side by side.
+
+        ``read``, ``open`` and ``files`` find them, and their errors. No effect on a local disk.
+        """
+        if self._location.is_local:
+            return
+        chosen = list(self._affordable(files))
+        wanted = [one for one in dict.fromkeys(folders) if not self._known.is_begun(self.place(one[0]), one[1])]
+        if not chosen and not wanted:
+            return
+        pool = ThreadPoolExecutor(min(AT_ONCE, len(chosen) + len(wanted)), "sargo-begun")
+        self._known.expect_folders(
+            {(self.place(one), deep): pool.submit(self._list, one, deep) for one, deep in wanted}
+        )
+        self._known.expect({self.place(path): pool.submit(self._read_small, path) for path in chosen})
+        pool.shutdown(wait=False)
+
+    def begin_final(self, files: Mapping[str, int]) -> None:
+        """The same for files that never change, given with their sizes: the small ones, which are kept."""
+        if not self._location.is_local:
+            self._known.listed([Listed(self.place(path), size) for path, size in files.items()])
+            self.begin(files)
+
     @contextmanager
     def ahead(self, paths: Sequence[str]) -> Iterator[None]:
         """Inside the block, ``read`` and ``open`` find these files on their way already, if they are small.
 
         Nothing is read ahead on a local disk, nor beyond MAX_AHEAD bytes. Unread files are dropped afterwards.
         """
-        chosen = [] if self._location.is_local or len(paths) < 2 else list(self._affordable(paths))
+        known = [path for path in paths if self._known.listing(self.place(path))]
+        chosen = [] if self._location.is_local or len(known) < 2 else list(self._affordable(known))
         if not chosen:
             yield
             return
         pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(chosen)), "sargo-ahead")
-        mine = {self.place(path): pool.submit(self._read, path) for path in chosen}
+        mine = {self.place(path): pool.submit(self._read, path, MAX_WHOLE) for path in chosen}
         self._known.expect(mine)
         try:
             yield
@@ -170,38 +226,58 @@ class Storage:
             self._known.forget(mine)
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
-        left = MAX_AHEAD
+    def _affordable(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those that are neither here nor known to be large. What no listing shows is taken for small."""
+        left, largest = MAX_AHEAD, self._largest_whole
         for path in dict.fromkeys(paths):
-            size = self._known.size(self.place(path))
-            if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self.place(path)):
+            listed = self._known.listing(self.place(path))
+            size = 0 if listed is None else listed.size
+            if size <= min(left, largest) and not self._known.is_here(self.place(path)):
                 left -= size
                 yield path
 
     @contextmanager
-    def open(self, path: str) -> Iterator[ByteSource]:
-        """Random access to a file."""
+    def open(self, path: str, size: int | None = None) -> Iterator[ByteSource]:
+        """Random access to a file. ``size``: its bytes, where the caller knows them, so that nobody is asked."""
         found = self._known.get(self.place(path))
         if found is not None:
             yield Bytes(found)
             return
-        with self.input_file(path) as stream:
-            size = self._checked_size(path, self._run(path, stream.size))
-            if size <= READ_WHOLE:
-                yield Bytes(self._read(path, stream))
+        listed = self._known.listing(self.place(path))
+        if listed is None and size is not None:
+            listed = Listed(self.place(path), size)
+            if not self._location.is_local:
+                self._known.listed([listed])  # its content is for good, so it is kept as that of a listed file
+        if listed is None or listed.size <= self._largest_whole:
+            try:
+                whole = Bytes(self._read_small(path))
+            except LargeFileError as error:
+                stream = error.file
+            else:
+                yield whole
                 return
+        else:
+            stream = self._run(path, lambda: self.client.open(self.place(path), listed))
+        with stream:
             yield RangedFile(
-                size,
+                self._checked_size(path, self._run(path, stream.size)),
                 stream,
-                lambda: self._stream(path),
+                lambda: self.client.open(self.place(path), listed),
                 lambda attempt: self._run(path, attempt),
                 local=self._location.is_local,
-                shared=not isinstance(self._location.filesystem, fs.PyFileSystem),
+                shared=self.client.shares_files,
+                pace=self._location.patience.pace,
             )
 
     def input_file(self, path: str) -> Any:
         """The file as pyarrow's random access file, for pyarrow's own readers."""
-        return self._run(path, lambda: self._stream(path))
+
+        def opened() -> Any:
+            stream = self._stream(path)
+            stream.size()  # of a file that no listing showed, this asks whether it is there
+            return stream
+
+        return self._run(path, opened)
 
     def apply(self, path: str, function: Callable[[Any], T]) -> T:
         """The function's result for the file, opened as pyarrow's random access file; the whole call is retried."""
@@ -213,31 +289,40 @@ class Storage:
         return self._run(path, attempt)
 
     @property
+    def host(self) -> str | None:
+        """The endpoint and account that the options give, "" for the usual ones; None when it is not known."""
+        return self._location.host
+
+    @property
     def is_local(self) -> bool:
         """Whether reading costs no round trip."""
         return self._location.is_local
 
+    @property
+    def readers(self) -> int:
+        """How many files are decoded side by side: more where threads wait for answers."""
+        return min(SIDE_BY_SIDE, 2 * (os.cpu_count() or 1)) if self.is_local else SIDE_BY_SIDE
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
-        kind = self._run(path, lambda: self._location.filesystem.get_file_info(self.place(path)).type)
-        return kind is not fs.FileType.NotFound
+        return self._run(path, lambda: self.client.exists(self.place(path)), small=True)
 
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         """The files of a directory, by path; an absent directory has none."""
+        found = self._known.folder(self.place(path), recursive=recursive)
+        if found is None:
+            found = self._list(path, recursive)
+        return sorted((Entry(self._relative(one.path), one.size) for one in found), key=lambda entry: entry.path)
 
-        def listed() -> dict[str, int]:
-            selector = fs.FileSelector(self.place(path), recursive=recursive, allow_not_found=True)
-            return self._of_type(selector, fs.FileType.File)
+    def listed(self, path: str) -> list[Listed]:
+        """The files of a directory as the file system shows them now: with versions, and when they were written."""
+        return self._list(path, recursive=False)
 
-        found = self._run(path, listed)
+    def _list(self, path: str, recursive: bool) -> list[Listed]:
+        found = self._run(path, lambda: self.client.listed(self.place(path), recursive=recursive), small=not recursive)
         if not recursive:
             self._known.listed(found)
-        return sorted((Entry(self._relative(one), size) for one, size in found.items()), key=lambda entry: entry.path)
-
-    def _of_type(self, selector: Any, kind: Any) -> dict[str, int]:
-        """Path and size of what is listed. A name that is no UTF-8 raises here, so inside of ``_run``."""
-        found = self._location.filesystem.get_file_info(selector)
-        return {info.path: info.size or 0 for info in found if info.type is kind}
+        return found
 
     def files_outside(self, folder: str) -> list[Entry]:
         """All files below the root but those of one of its folders; that folder need not be readable."""
@@ -250,11 +335,7 @@ class Storage:
 
     def _folders(self, left_out: str) -> list[str]:
         """The folders of the root but one."""
-
-        def listed() -> dict[str, int]:
-            return self._of_type(fs.FileSelector(self.place("")), fs.FileType.Directory)
-
-        found = self._run("", listed)
+        found = self._run("", lambda: self.client.folders(self.place("")))
         return [name for name in map(self._relative, found) if name != left_out]
 
     def _relative(self, path: str) -> str:
@@ -270,43 +351,58 @@ class Storage:
         if size > limit:
             raise TableError(self.absolute(path), f"it has {size} bytes, at most {limit} are read")
 
-    def _read(self, path: str, opened: Any = None, limit: int = MAX_WHOLE) -> bytes:
-        """As many bytes as the listing has for the file; bytes appended to a log file later are left out."""
-        streams = [] if opened is None else [opened]
+    @property
+    def _largest_whole(self) -> int:
+        """Up to so many bytes a listed file is read whole: the sooner a round trip is made, the fewer."""
+        return READ_WHOLE if self._location.is_local else self._location.patience.pace.whole
 
-        def attempt() -> bytes:
-            with streams.pop() if streams else self._stream(path) as stream:
-                self._refuse_large(path, stream.size(), limit)
-                data: bytes = stream.read()
-                return data
+    def _read_small(self, path: str) -> bytes:
+        """A file that is read whole when a listing shows it, or when it has up to READ_WHOLE bytes."""
+        listed = self._known.listing(self.place(path))
+        return self._read(path, READ_WHOLE if listed is None else max(listed.size, READ_WHOLE))
 
-        data = self._run(path, attempt)
+    def _read(self, path: str, limit: int) -> bytes:
+        """As many bytes as the listing has for the file; bytes appended to a log file later are left out.
+
+        Raises LargeFileError for more than ``limit`` bytes.
+        """
+        listed = self._known.listing(self.place(path))
+        small = limit <= READ_WHOLE if listed is None else listed.size <= READ_WHOLE
+        pace = self._location.patience.pace
+        data = self._run(path, lambda: pace.timed(lambda: self.client.whole(self.place(path), limit).data), small=small)
         data = data[: self._checked_size(path, len(data))]
         if not self._location.is_local:
             self._known.keep(self.place(path), data)
         return data
 
     def _stream(self, path: str) -> Any:
-        return self._location.filesystem.open_input_file(self.place(path))
+        return self.client.open(self.place(path), self._known.listing(self.place(path)))
 
     def _checked_size(self, path: str, size: int) -> int:
         """The listed size, else ``size``. Raises TableError for a file that shrank, or grew and is no log file."""
-        listed = self._known.size(self.place(path))
+        listed = self._known.listing(self.place(path))
         if listed is None:
             return size
-        if size < listed or (size > listed and ".log." not in posixpath.basename(path)):
-            raise TableError(self.absolute(path), f"changed while it was read: {listed} bytes, then {size}")
-        return listed
+        if size < listed.size or (size > listed.size and ".log." not in posixpath.basename(path)):
+            raise TableError(self.absolute(path), f"changed while it was read: {listed.size} bytes, then {size}")
+        return listed.size
 
     def change(self, path: str, operation: Callable[[], T]) -> T:
         """Run an operation that writes this file, with retries; the operation must be idempotent."""
+        self._known.forget_folders(self.place(path))
         return self._run(path, operation, "written")
 
-    def _run(self, path: str, operation: Callable[[], T], done: str = "read") -> T:
+    def keep_written(self, path: str, data: bytes) -> None:
+        """Cache a file that was just written under a name of its own: its writer reads it again."""
+        if not self.is_local:
+            self._known.listed([Listed(self.place(path), len(data))])
+            self._known.keep(self.place(path), data)
+
+    def _run(self, path: str, operation: Callable[[], T], done: str = "read", *, small: bool = False) -> T:
         """The result of the operation, with retries. Raises TableError when it fails in the end."""
         try:
-            return self._location.patience.run(operation)
-        except TableError:
+            return self._location.patience.run(operation, small=small)
+        except (TableError, LargeFileError):
             raise
         except FileNotFoundError:
             raise _NoSuchFileError(self.absolute(path), "no such file") from None
@@ -316,7 +412,8 @@ class Storage:
             if _REFUSED.search(text):
                 shown = f"access is denied, check the credentials and what they allow: {shown}"
             cause = error if shown.endswith(text) else None  # a traceback would show the secret again
-            raise TableError(self.absolute(path), f"cannot be {done}: {shown}") from cause
+            kind = TransientError if is_transient(error) else TableError
+            raise kind(self.absolute(path), f"cannot be {done}: {shown}") from cause
 
 
 class _NoSuchFileError(TableError):

@@ -4,9 +4,11 @@
     region           fs.s3a.endpoint.region, aws_region                       AWS_REGION, AWS_DEFAULT_REGION
     endpoint         fs.s3a.endpoint, endpoint_override, aws_endpoint_url     AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL
     access_key ...   fs.s3a.access.key, aws_access_key_id                     AWS_ACCESS_KEY_ID, or what the SDK finds
+    request_payer    fs.s3a.requester.pays.enabled, requester_pays            AWS_REQUEST_PAYER
 
 Names are compared without case, dots and dashes read as underscores. An option that a store does not know is refused:
-a typing error must not look like wrong credentials. Source: pyarrow.fs, Hadoop's ``core-default.xml``, the AWS CLI.
+a typing error must not look like wrong credentials. Credentials that are given as options replace all those of the
+environment. Source: pyarrow.fs, Hadoop's ``core-default.xml``, the AWS CLI, obstore, s3fs, gcsfs.
 """
 
 from __future__ import annotations
@@ -58,6 +60,20 @@ _SYNONYMS: Mapping[str, Mapping[str, str]] = {
         "path_style_access": "path_style",
         "connection_timeout": "request_timeout",
         "connection_establish_timeout": "connect_timeout",
+        "aws_profile": "profile",
+        "aws_request_payer": "request_payer",
+        "requester_pays": "request_payer",
+        "requester_pays_enabled": "request_payer",
+        "aws_server_side_encryption": "server_side_encryption",
+        "serversideencryption": "server_side_encryption",
+        "server_side_encryption_algorithm": "server_side_encryption",
+        "encryption_algorithm": "server_side_encryption",
+        "aws_sse_kms_key_id": "sse_kms_key_id",
+        "ssekmskeyid": "sse_kms_key_id",
+        "aws_sse_customer_key_base64": "sse_customer_key",
+        "sse_customer_key_base64": "sse_customer_key",
+        "aws_sse_bucket_key_enabled": "sse_bucket_key",
+        "sse_bucket_key_enabled": "sse_bucket_key",
     },
     "gs": {
         "endpoint_override": "endpoint",
@@ -67,15 +83,32 @@ _SYNONYMS: Mapping[str, Mapping[str, str]] = {
         "project": "project_id",
         "impersonate": "service_account",
         "target_service_account": "service_account",
+        "auth_service_account_json_keyfile": "key_file",
+        "cloud_auth_service_account_json_keyfile": "key_file",
+        "application_credentials": "key_file",
+        "requester_pays": "user_project",
+        "requester_pays_project_id": "user_project",
+        "skip_signature": "anonymous",
     },
     "abfs": {
         "account": "account_name",
         "key": "account_key",
         "sas": "sas_token",
+        "storage_token": "access_token",
+        "bearer_token": "access_token",
+        "token": "access_token",
+        "anon": "anonymous",
+        "skip_signature": "anonymous",
         "endpoint_override": "endpoint",
         "endpoint_url": "endpoint",
     },
-    "hdfs": {"kerb_ticket": "kerberos_ticket", "ticket": "kerberos_ticket"},
+    "hdfs": {
+        "kerb_ticket": "kerberos_ticket",
+        "ticket": "kerberos_ticket",
+        "kerberos_cache": "kerberos_ticket",
+        "principal": "kerberos_principal",
+        "keytab": "kerberos_keytab",
+    },
 }
 _PREFIXES = ("fs_s3a_", "fs_s3n_", "fs_s3_", "fs_gs_", "fs_azure_", "google_")
 _FROM_ENVIRONMENT: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -85,24 +118,49 @@ _FROM_ENVIRONMENT: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("region", "AWS_REGION"),
         ("region", "AWS_DEFAULT_REGION"),
         ("anonymous", "AWS_SKIP_SIGNATURE"),
+        ("request_payer", "AWS_REQUEST_PAYER"),
+        ("server_side_encryption", "AWS_SERVER_SIDE_ENCRYPTION"),
+        ("sse_kms_key_id", "AWS_SSE_KMS_KEY_ID"),
+        ("sse_customer_key", "AWS_SSE_CUSTOMER_KEY_BASE64"),
+        ("sse_bucket_key", "AWS_SSE_BUCKET_KEY_ENABLED"),
     ),
-    "gs": (("endpoint", "STORAGE_EMULATOR_HOST"), ("endpoint", "CLOUD_STORAGE_EMULATOR_ENDPOINT")),
+    "gs": (
+        ("endpoint", "STORAGE_EMULATOR_HOST"),
+        ("endpoint", "CLOUD_STORAGE_EMULATOR_ENDPOINT"),
+        ("key_file", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("anonymous", "GOOGLE_SKIP_SIGNATURE"),
+    ),
     "abfs": (
         ("account_name", "AZURE_STORAGE_ACCOUNT_NAME"),
         ("account_name", "AZURE_STORAGE_ACCOUNT"),
         ("account_key", "AZURE_STORAGE_ACCOUNT_KEY"),
         ("account_key", "AZURE_STORAGE_KEY"),
         ("sas_token", "AZURE_STORAGE_SAS_TOKEN"),
+        ("anonymous", "AZURE_SKIP_SIGNATURE"),
         ("endpoint", "AZURE_STORAGE_ENDPOINT"),
     ),
     "hdfs": (),
 }
-_TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
+#: Options of which one that is given replaces all those of the environment.
+_CREDENTIALS: Mapping[str, frozenset[str]] = {
+    "s3": frozenset({"access_key", "secret_key", "session_token", "anonymous", "profile", "role_arn"}),
+    "gs": frozenset({"anonymous", "access_token", "key_file", "service_account"}),
+    "abfs": frozenset(
+        {"account_key", "sas_token", "access_token", "anonymous", "client_id", "client_secret", "tenant_id"}
+    ),
+    "hdfs": frozenset(),
+}
+#: ``requester`` is what S3 itself calls it (``x-amz-request-payer``).
+_TRUE, _FALSE = frozenset({"true", "1", "yes", "on", "requester"}), frozenset({"false", "0", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class S3Options:
-    """S3 and compatible stores. The SDK looks up keys that are not given."""
+    """S3 and compatible stores. Keys that are not given are looked up (``aws_credentials``).
+
+    server_side_encryption   of what is written: AES256, aws:kms, aws:kms:dsse, sse-c
+    sse_customer_key         base64 of the key of sse-c, which reading needs too
+    """
 
     region: str = ""
     endpoint: str = ""
@@ -114,22 +172,35 @@ class S3Options:
     role_arn: str = ""
     session_name: str = ""
     external_id: str = ""
+    profile: str = ""
+    request_payer: bool = False
+    server_side_encryption: str = ""
+    sse_kms_key_id: str = ""
+    sse_customer_key: str = ""
+    sse_bucket_key: bool = False
     ssl: bool = True
     path_style: bool = True
     connect_timeout: float = 5.0
     request_timeout: float = 30.0
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class GcsOptions:
-    """Google Cloud Storage. Without a token, application default credentials count."""
+    """Google Cloud Storage. Without a token, application default credentials count.
+
+    key_file          JSON of a service account, or application default credentials
+    service_account   the account to impersonate
+    user_project      the project that pays for requests
+    """
 
     endpoint: str = ""
     scheme: str = ""
     anonymous: bool = False
     access_token: str = ""
+    key_file: str = ""
     service_account: str = ""
     project_id: str = ""
+    user_project: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -139,6 +210,8 @@ class AzureOptions:
     account_name: str = ""
     account_key: str = ""
     sas_token: str = ""
+    access_token: str = ""
+    anonymous: bool = False
     tenant_id: str = ""
     client_id: str = ""
     client_secret: str = ""
@@ -147,10 +220,18 @@ class AzureOptions:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HdfsOptions:
-    """HDFS through Hadoop's own client, which reads its configuration files itself."""
+    """HDFS. Hadoop's configuration files say the rest.
+
+    client               "java": Hadoop's own; "native": hdfs-native; "": the first where it is there
+    kerberos_ticket      a cache of tickets; with hdfs-native it needs ``kerberos_principal``
+    kerberos_keytab      a file with keys of ``kerberos_principal``: tickets are got with it and renewed (hdfs-native)
+    """
 
     user: str = ""
     kerberos_ticket: str = ""
+    kerberos_principal: str = ""
+    kerberos_keytab: str = ""
+    client: str = ""
 
 
 Access = S3Options | GcsOptions | AzureOptions | HdfsOptions
@@ -180,8 +261,10 @@ def read_options(store: str, options: Mapping[str, str], environment: Mapping[st
     known = {field.name: field.default for field in fields(kind)}
     found: dict[str, str | bool | float] = {}
     variables = os.environ if environment is None else environment
+    credentials = _CREDENTIALS[store]
+    replaced = credentials if any(_canonical(store, given) in credentials for given in options) else frozenset()
     for name, variable in reversed(_FROM_ENVIRONMENT[store]):
-        if variables.get(variable):
+        if variables.get(variable) and name not in replaced:
             found[name] = _typed(variable, variables[variable], known[name])
     for given, value in options.items():
         name = _canonical(store, given)
@@ -213,7 +296,12 @@ def _typed(name: str, value: str, default: object) -> str | bool | float:
         if value.lower() not in _TRUE | _FALSE:
             raise ValueError(f"option {name} is neither true nor false")
         return value.lower() in _TRUE
-    return _number(name, value) if isinstance(default, float) else value
+    if isinstance(default, float):
+        return _number(name, value)
+    text = value.strip()  # a secret that was read from a file may end with a line break
+    if not text.isprintable():
+        raise ValueError(f"option {name} holds a character that cannot be sent")
+    return text
 
 
 def _number(name: str, value: str) -> float:

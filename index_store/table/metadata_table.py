@@ -239,12 +239,7 @@ class MetadataTable:
         if partition in self._written:
             return
         names = set(self._names(partition))
-        since = self._begin(names)
-        checked = [
-            instant
-            for instant in self.timeline.instants
-            if instant.action in WRITE_ACTIONS and instant.completed >= since
-        ]
+        checked = self.commits_of(partition)
         written: dict[str, dict[str, Written]] = {}
         with self.timeline.ahead([instant for instant in checked if instant.file not in self._details]):
             for instant in checked:
@@ -254,6 +249,15 @@ class MetadataTable:
                         raise TableError(path, f"written by {instant.requested}, but missing")
                     written.setdefault(file, {})[instant.requested] = said
         self._written[partition] = written, frozenset(one.requested for one in checked if self._written_by(one))
+
+    def commits_of(self, partition: str) -> list[Instant]:
+        """The commits whose files in a partition must all be there."""
+        since = self._begin(self._names(partition))
+        return [
+            instant
+            for instant in self.timeline.instants
+            if instant.action in WRITE_ACTIONS and instant.completed >= since
+        ]
 
     def _begin(self, names: Collection[str]) -> str:
         """From which instant on every file that a commit wrote into a partition is there: its newest base file.

@@ -8,6 +8,8 @@ the table is read must not have vanished by one changed byte:
     a line break more   a line without ``=``, the end of a list
     versions            the table's, its first one and its timeline's layout must fit each other
     yes or no           ``true`` or ``false``, nothing else
+    the end             a line ends there, and no byte is NUL
+    the checksum        that of the names of database and table
 
 A value that is another value of the same sort (the name of another column, say) cannot be told from the right one.
 Source: ``HoodieTableConfig``, ``TimelineLayoutVersion``.
@@ -16,6 +18,7 @@ Source: ``HoodieTableConfig``, ``TimelineLayoutVersion``.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
 
 __all__ = ["find_damage"]
@@ -68,6 +71,10 @@ _HIDDEN = re.compile(r"[#!].?oodie\.[a-z_.]+=")
 
 def find_damage(text: str, found: Mapping[str, str]) -> str:
     """What is wrong with a properties file, of which ``found`` was read; "" when nothing is."""
+    if not text.endswith(("\n", "\r")):
+        return "its last line has no end: it may be cut off"
+    if "\0" in text:
+        return "it holds a NUL"
     for line in text.strip("\r\n").splitlines():
         plain = line.lstrip(" \t\f")
         if not plain:
@@ -89,7 +96,16 @@ def find_damage(text: str, found: Mapping[str, str]) -> str:
             return f"{key[:60]} holds another property"
         if key in _WITHOUT_EQUALS and (value != value.strip() or value.endswith(",") or value.startswith(",")):
             return f"{key} is cut off: {value[:60]!r}"
-    return _contradiction(found)
+    return _contradiction(found) or _wrong_checksum(found)
+
+
+def _wrong_checksum(found: Mapping[str, str]) -> str:
+    """The checksum is that of the table's name, with the database where there is one."""
+    checksum, name = found.get("hoodie.table.checksum"), found.get("hoodie.table.name", "")
+    names = (f"{found.get('hoodie.database.name', '')}.{name}", name)
+    if checksum is None or checksum in (str(zlib.crc32(one.encode("utf-8"))) for one in names):
+        return ""
+    return f"hoodie.table.checksum is not that of the table's name {name[:60]}"
 
 
 def _holds_property(text: str) -> bool:

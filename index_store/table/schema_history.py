@@ -18,7 +18,7 @@ from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.properties import HOODIE
 
-__all__ = ["NameHistory", "read_name_history"]
+__all__ = ["NameHistory", "has_schema_history", "read_name_history"]
 
 DIRECTORY = f"{HOODIE}/.schema"
 #: Characters of all dotted names of a file of schemas.
@@ -31,6 +31,14 @@ class NameHistory:
 
     reused: frozenset[str]
     renamed: frozenset[str]
+
+
+def has_schema_history(storage: Storage) -> bool:
+    """Whether the table keeps its schemas, or may: schema evolution is or was on."""
+    try:
+        return any(entry.path.endswith(".schemacommit") for entry in storage.files(DIRECTORY))
+    except TableError:
+        return True
 
 
 def read_name_history(storage: Storage) -> NameHistory:

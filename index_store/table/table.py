@@ -13,7 +13,7 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -28,12 +28,14 @@ from index_store.formats.parquet_footers import Footers
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.commit_schema import find_schema
+from index_store.table.documents import Documents
 from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
 from index_store.table.instant_details import rows_written
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
 from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.table.partition_paths import is_dropped
 from index_store.table.properties import HOODIE, names, read_properties
+from index_store.table.reads import DEFINITIONS, begin_contents, begin_folders, begin_opening, begin_timelines
 from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
 from index_store.table.time_travel import check_not_cleaned, instant_at
 from index_store.table.timeline import END_OF_TIME, Timeline, read_timeline
@@ -50,13 +52,18 @@ TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 class Table:
     """An open table. Everything beyond the properties and the timeline is read when it is first used."""
 
-    def __init__(self, storage: Storage, options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, storage: Storage, options: Mapping[str, str] | None = None, *, for_filters: bool = False
+    ) -> None:
+        """``for_filters``: what a filter needs beside the files is fetched ahead, too."""
         self.storage = storage
         self.options: Mapping[str, str] = dict(options or {})
         self.path: str = storage.root
+        begin_opening(storage, for_filters=for_filters)
         self.properties: Mapping[str, str] = read_properties(storage)
         self.name = self.properties.get("hoodie.table.name", "")
         self.version = self._version()
+        begin_timelines(storage, self.version, for_filters=for_filters)
         self.table_type = self.properties.get("hoodie.table.type", TYPES[0])
         if self.table_type not in TYPES:
             raise TableError(self.path, f"table type {self.table_type} is not known")
@@ -65,11 +72,13 @@ class Table:
         )
         self.record_key_fields = names(self.properties.get("hoodie.table.recordkey.fields"))
         directory = timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))
-        if not storage.exists(directory):
-            raise TableError(storage.absolute(directory), "the table's timeline is missing")
-        self.timeline: Timeline = read_timeline(
-            storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history"
-        )
+        history = self.properties.get("hoodie.timeline.history.path") or "history"
+        self.timeline: Timeline = read_timeline(storage.below(directory), history)
+        if not self.timeline.instants and not self.timeline.pending:
+            if not storage.exists(directory):
+                raise TableError(storage.absolute(directory), "the table's timeline is missing")
+            # Without an instant the table has no row. A store's listing may be empty once, so it is asked again.
+            self.timeline = read_timeline(storage.below(directory).afresh(), history)
 
     def __repr__(self) -> str:
         return f"Table({self.path!r}, version={self.version}, {self.table_type})"
@@ -186,6 +195,17 @@ class Table:
         return MetadataTable(self.storage.below(METADATA), self.version, self.timeline, initial not in ("8", "9"))
 
     @cached_property
+    def documents(self) -> Documents:
+        """The small files beside the data."""
+        return Documents(self.storage)
+
+    @property
+    def notes(self) -> list[str]:
+        """Why less is known of the table than its files tell: documents and footers that were not read."""
+        undefined = (f"the indexes that it defines are not used: {error}" for error in self.documents.faults)
+        return [*undefined, *self.footers.notes]
+
+    @cached_property
     def footers(self) -> Footers:
         """The Parquet footers of the table's base files; one limit holds for all callers."""
         return Footers(self.storage)
@@ -259,11 +279,30 @@ class Table:
             f"not: {fault or 'the history does not tell when they completed'}"
         )
 
+    def begin_reading(self, partitions: Iterable[str] = (), listed: Iterable[str] = ()) -> None:
+        """Start to read the latest commit, and what these partitions of the metadata table hold now.
+
+        ``listed``: partitions that are only listed, for what is read of them depends on the filter.
+        """
+        present = [one for one in partitions if one in self.available_indexes]
+        place = self.properties.get("hoodie.table.index.defs.path") or DEFINITIONS
+        defined = ("record_index", "secondary_index", "expr_index")
+        if (
+            self.version >= 8
+            and place == DEFINITIONS
+            and any(one.startswith(defined) for one in self.available_indexes)
+        ):
+            self.storage.begin([DEFINITIONS])
+        listed = [one for one in listed if one in self.available_indexes]
+        begin_folders(self.timeline, self.metadata, [*present, *listed])
+        begin_contents(self.metadata, present)
+
     @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:
         """All files as (partition, name), their source, and the reason why the metadata table is not used, or ""."""
         note = ""
         if self.metadata is not None:
+            self.begin_reading(["files"])
             try:
                 note = self.metadata.lag()
                 if not note:
@@ -273,10 +312,21 @@ class Table:
                         return files, FROM_METADATA, ""
             except TableError as error:
                 note = str(error)
-        return list(self._listing()), FROM_LISTING, note
+        listed = list(self._listing())
+        self._check_listing(set(listed))
+        return listed, FROM_LISTING, note
 
-    def _unlisted(self, files: Collection[tuple[str, str]]) -> str:
-        """Why the metadata table's list lacks a file that the latest commit wrote, or "" (C10).
+    def _check_listing(self, listed: Collection[tuple[str, str]]) -> None:
+        """Raises TableError for a listing that lacks what the latest commit wrote: a store may answer late, or empty.
+
+        On a local disk a file that is not listed is gone.
+        """
+        why = "" if self.storage.is_local else self._unlisted(listed, "the store")
+        if why:
+            raise TableError(self.path, why)
+
+    def _unlisted(self, files: Collection[tuple[str, str]], who: str = "the metadata table") -> str:
+        """Which file that the latest commit wrote a list of files lacks, or "" (C10); ``who`` made the list.
 
         The commit's file is read for its schema anyway; one with the statistics of very many files is not decoded.
         """
@@ -296,7 +346,7 @@ class Table:
             return f"what {last.requested} wrote cannot be understood"
         for partition, name, file_id in written:
             if name and (partition, name) not in files and (partition, file_id) not in self._replaced:
-                return f"the metadata table does not list {partition}/{name}, which {last.requested} wrote"
+                return f"{who} does not list {partition}/{name}, which {last.requested} wrote"
         return ""
 
     @cached_property
@@ -346,6 +396,7 @@ class Table:
     @cached_property
     def listing(self) -> Listing:
         """The table's committed files by partition, and where their names come from."""
+        self.begin_reading(["files"])
         escapes = self.properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
         return Listing(self.storage, self.timeline, self.version, self.metadata, escapes_paths=escapes)
 

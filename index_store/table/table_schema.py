@@ -142,7 +142,7 @@ class _AvroFields:
             column_type, unit = _type(schema)
             if unit:
                 self.units[name] = unit
-            yield Field(name, column_type, nullable)
+            yield Field(name, column_type, nullable, unit)
             if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
                 yield from self.fields(schema, f"{name}.", nullable_above=nullable, inside=(*inside, id(schema)))
 
@@ -193,9 +193,10 @@ def _arrow_fields(fields: Iterable[Any], prefix: str, nullable_above: bool, unit
         name = f"{prefix}{entry.name}"
         nullable = entry.nullable or nullable_above
         found = _arrow_type(entry.type)
+        unit = ""
         if pa.types.is_timestamp(entry.type):
-            units[name] = {"ms": "millis", "us": "micros", "ns": "nanos"}.get(entry.type.unit, "")
-        yield Field(name, found, nullable)
+            unit = units[name] = {"ms": "millis", "us": "micros", "ns": "nanos"}.get(entry.type.unit, "")
+        yield Field(name, found, nullable, unit)
         if pa.types.is_struct(entry.type):
             below = [entry.type.field(i) for i in range(entry.type.num_fields)]
             yield from _arrow_fields(below, f"{name}.", nullable, units)

@@ -84,6 +84,7 @@ def make_table(root: Path, hfile: Path, files: int) -> None:
                 "hoodie.table.recordkey.fields=id",
             )
         )
+        + "\n"
     )
     for folder, action in ((timeline, "commit"), (metadata / ".hoodie" / "timeline", "deltacommit")):
         (folder / f"{INSTANT}_{DONE}.{action}").write_text("{}")

@@ -102,6 +102,7 @@ def _made() -> Path:
                 "hoodie.table.partition.fields=dt",
             )
         )
+        + "\n"
     )
     (timeline / f"{INSTANT}_{DONE}.commit").write_text(
         json.dumps({"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}})

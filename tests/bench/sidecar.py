@@ -30,12 +30,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from thriftpy2.protocol.binary import TBinaryProtocol
-from thriftpy2.thrift import TMessageType
 
 from handler import open_table
-from handler.sidecar.idl import interface
-from handler.sidecar.wire import MemoryTransport
+from handler.sidecar.idl import PruneRequest
+from handler.sidecar.wire import call_message, read_reply
 from tests.index_store.synthetic import write_table
 from tests.sarg import kryo_writer
 
@@ -142,7 +140,7 @@ def frame_of(table: Path, names: Sequence[str], filter_: bytes, *, compressed: b
     """A request with any filter, as it goes over the wire."""
     blob = "\n".join(names).encode()
     blob = zlib.compress(blob, 1) if compressed else blob
-    request = interface().PruneRequest(
+    request = PruneRequest(
         protocol_version=1,
         table=str(table),
         filter=filter_,
@@ -152,11 +150,7 @@ def frame_of(table: Path, names: Sequence[str], filter_: bytes, *, compressed: b
         names_compressed=compressed,
         name_count=len(names),
     )
-    memory = MemoryTransport()
-    protocol = TBinaryProtocol(memory)
-    protocol.write_message_begin("prune", TMessageType.CALL, 1)
-    interface().Sargo.prune_args(request=request).write(protocol)
-    body = memory.written()
+    body = call_message("prune", {"request": request})
     return struct.pack("!i", len(body)) + body
 
 
@@ -252,11 +246,7 @@ def ask(connection: socket.socket, sent: bytes) -> bytes:
 def _skipped(port: int, sent: bytes) -> int:
     with socket.create_connection(("127.0.0.1", port)) as connection:
         answer = ask(connection, sent)
-    protocol = TBinaryProtocol(MemoryTransport(answer[4:]))
-    protocol.read_message_begin()
-    result = interface().Sargo.prune_result()
-    result.read(protocol)
-    return int(result.success.skipped)
+    return int(read_reply("prune", answer[4:]).success.skipped)
 
 
 def rounds(connection: socket.socket, frames: Sequence[bytes], until: float = _SECONDS) -> list[float]:

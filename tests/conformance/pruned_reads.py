@@ -10,9 +10,9 @@ from collections import defaultdict
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from handler.rows.slice_source import SliceSource
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
-from handler.spark.reading.slice_source import SliceSource
 from index_store.opened_table import OpenTable
 from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import TABLES, truth_of

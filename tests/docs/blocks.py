@@ -38,6 +38,7 @@ from sybil import Document, Example, Region, Sybil
 from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 
 from handler.cli.main import main
+from handler.version import VERSION
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -181,9 +182,19 @@ def _make(line: str, page: Page) -> str:
 
 
 def _install(line: str, page: Page) -> str:
-    """The extra is one of the project's."""
+    """It is this project's wheel, or this project with extras that it has."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert set(re.findall(r"sargo\[([\w,]+)\]", line)[0].split(",")) <= set(project["optional-dependencies"]), line
+    words = shlex.split(line)[2:]
+    assert len(words) == 1, line
+    named = re.fullmatch(rf"(?:sargo|dist/sargo-{VERSION}-py3-none-any\.whl)(?:\[([\w,]+)\])?", words[0])
+    assert named is not None, line
+    assert set((named[1] or "").split(",")) - {""} <= set(project["optional-dependencies"]), line
+    return ""
+
+
+def _jar(line: str, page: Page) -> str:
+    """The options are right; a checkout has a jar only after `make jar`."""
+    _parse(main, "sargo", shlex.split(line)[1:])
     return ""
 
 
@@ -201,6 +212,7 @@ def _nothing(line: str, page: Page) -> str:
 #: The start of a line (a pattern), and what a test does with it.
 COMMANDS: dict[str, Callable[[str, Page], str]] = {
     r"sargo serve\b": _serve,
+    r"sargo jar\b": _jar,
     r"(SARGO_CACHE=\S+ )?sargo\b": _sargo,
     r"echo .* > playground/": _write,
     r"make\b": _make,

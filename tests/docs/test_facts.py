@@ -24,7 +24,7 @@ ELSEWHERE = {"hudi-io/hfile_format.md"}
 EXAMPLES = {"test_x.py::test_y", "docs/facts/<page>.md#<section>", "make target"}
 
 CITED_TEST = re.compile(r"`(?P<file>test_\w+\.py)(?:::(?P<test>\w+))?`")
-CITED_PATH = re.compile(r"`((?:docs|evaluator|handler|hive_conf|index_store|sarg|tests)/[\w./-]*)`")
+CITED_PATH = re.compile(r"`((?:docs|evaluator|handler|hive_conf|index_store|sarg|sargo|tests)/[\w./-]*)`")
 CITED_TARGET = re.compile(r"`make ([\w-]+)")
 LINK = re.compile(r"\]\((?P<page>[\w-]+\.md)?(?:#(?P<section>[\w-]+))?\)")
 CITED_FACT = re.compile(r"docs/facts/(?P<page>[\w-]+\.md)(?:#(?P<section>[\w-]+))?")
@@ -77,7 +77,7 @@ def sections_by_page() -> Mapping[str, set[str]]:
 def sources() -> Mapping[Path, str]:
     """Every text of the project that may cite a fact."""
     found = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "SECURITY.md", "pyproject.toml", "Makefile")]
-    for folder in ("docs", "evaluator", "handler", "hive_conf", "index_store", "sarg", "tests"):
+    for folder in ("docs", "evaluator", "handler", "hive_conf", "index_store", "sarg", "sargo", "tests"):
         found += [path for ending in ("py", "java", "md") for path in (ROOT / folder).rglob(f"*.{ending}")]
     return {path: path.read_text(encoding="utf-8") for path in found if path != Path(__file__)}
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.docs.blocks import KINDS, ROOT, Page, examples, kind_of, pages
 
+pytestmark = pytest.mark.pages
+
 SPARK = "python spark"
 #: What the examples of a page must have printed, beside not failing.
 PRINTED = {

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "internals").glob("*.md"))]
-PACKAGES = ("evaluator", "handler", "hive_conf", "index_store", "sarg", "tests")
+PACKAGES = ("evaluator", "handler", "hive_conf", "index_store", "sarg", "sargo", "tests")
 
 CODE = re.compile(r"`([\w./-]+/|[\w./-]*[\w-]+\.(?:py|java|thrift|toml|sql))`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
 @cache
 def known() -> frozenset[str]:
     """All paths of the packages, with every tail of them: ``a/b/c.py``, ``b/c.py`` and ``c.py``."""
-    tails: set[str] = set()
+    tails = {path.name for path in ROOT.glob("*.py")}
     for package in PACKAGES:
         for path in [ROOT / package, *(ROOT / package).rglob("*")]:
             if "__pycache__" not in path.parts:

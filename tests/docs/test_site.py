@@ -49,6 +49,7 @@ def test_keys_of_decode(sargo):
     assert set(sargo("decode", "@playground/filter-2.b64")) == documented_keys("sargo decode")
 
 
+@pytest.mark.pages
 def test_keys_of_prune_and_explain(sargo):
     keys = documented_keys("sargo prune, sargo explain")
     assert set(sargo("prune", TABLE, "--where", "i = 100")) == keys - {"file", "what_helps"}
@@ -56,6 +57,7 @@ def test_keys_of_prune_and_explain(sargo):
     assert set(sargo("explain", TABLE, "--where", "i = 100")) == keys - {"file"}
 
 
+@pytest.mark.pages
 def test_keys_of_own_indexes(sargo):
     keys = documented_keys("sargo index create")
     printed = set(sargo("index", "create", TABLE, *BY_U))
@@ -72,7 +74,10 @@ def test_keys_of_own_indexes(sargo):
     assert listed <= of_show
 
 
+@pytest.mark.pages
 def test_keys_of_advise(sargo):
+    found = sargo("diff", TABLE, "--where", "i < 300", "--where", "i < 200")
+    assert set(found) == documented_keys("sargo diff")
     keys = documented_keys("sargo advise")
     advice = sargo("advise", TABLE, "--workload", "playground/filter-1.b64")
     assert set(advice) == keys - {"what_if"}
@@ -80,11 +85,13 @@ def test_keys_of_advise(sargo):
     assert set(sargo("advise", TABLE, "--what-if", "sort by (u)")) == keys
 
 
+@pytest.mark.pages
 def test_keys_of_files_and_inspect(sargo):
     assert set(sargo("files", TABLE, "--partition", "p=p1")) == documented_keys("sargo files")
     assert set(sargo("inspect", TABLE)) == documented_keys("sargo inspect")
 
 
+@pytest.mark.pages
 def test_keys_of_doctor(sargo):
     assert set(sargo("doctor", "--table", TABLE)) == documented_keys("sargo doctor")
 
@@ -92,7 +99,7 @@ def test_keys_of_doctor(sargo):
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_files_that_a_page_names_are_there(page):
     text = page.read_text("utf-8")
-    named = re.findall(r"`((?:handler|sarg|index_store|evaluator|hive_conf|tests)/[\w/.-]+)`", text)
+    named = re.findall(r"`((?:handler|sargo|sarg|index_store|evaluator|hive_conf|tests)/[\w/.-]+)`", text)
     for path in named:
         if not path.endswith("sargo-hive.jar"):
             assert (ROOT / path).exists(), path
@@ -122,3 +129,12 @@ def test_lines_of_code_fit_the_page(page):
     code = [one for one in examples(page) if not kind_of(one).startswith("text")]
     too_long = [line for one in code for line in str(one.parsed).splitlines() if len(line) > COLUMNS_OF_CODE]
     assert too_long == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_examples_import_sargo(page):
+    """Programs import ``sargo``; the packages below it are for those who change it, in the pages about the inside."""
+    if "internals" in page.parts:
+        return
+    code = "\n".join(str(one.parsed) for one in examples(page) if kind_of(one).startswith("python"))
+    assert re.findall(r"^\s*(?:from|import) (?:handler\b|sarg\b|index_store\.).*", code, re.MULTILINE) == []

@@ -9,11 +9,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from thriftpy2.protocol.binary import TBinaryProtocol
-from thriftpy2.thrift import TMessageType
-
-from handler.sidecar.idl import interface
-from handler.sidecar.wire import MemoryTransport
+from handler.sidecar.idl import PruneRequest
+from handler.sidecar.wire import call_message
 from tests.fuzz.frames_sidecar import FRAME_BYTES, SECRET
 from tests.fuzz.kryo import KryoFuzzer
 
@@ -79,7 +76,7 @@ def _prune(rng: random.Random, table: str, names: Sequence[str]) -> bytes:
             fields |= {"names": listed, "names_compressed": compressed}
         else:
             fields[name] = change(rng)
-    return _call("prune", {"request": interface().PruneRequest(**fields)})
+    return _call("prune", {"request": PruneRequest(**fields)})
 
 
 def _changes(table: str) -> dict[str, Callable[[random.Random], Any]]:
@@ -127,11 +124,7 @@ def _names(rng: random.Random, names: Sequence[str]) -> tuple[bytes, bool]:
 
 
 def _call(method: str, arguments: dict[str, Any]) -> bytes:
-    memory = MemoryTransport()
-    protocol: Any = TBinaryProtocol(memory)
-    protocol.write_message_begin(method, TMessageType.CALL, 1)
-    getattr(interface().Sargo, f"{method}_args")(**arguments).write(protocol)
-    return memory.written()
+    return call_message(method, arguments)
 
 
 def _structure(rng: random.Random) -> bytes:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evaluator.binding.declared_types import Seen, seen
 from evaluator.language import expression as ex
 from evaluator.language.types import DATE, STRING, TIMESTAMP_LTZ, Kind, Type
 from tests.conformance.stored_truth import unpack
@@ -41,6 +42,11 @@ class Cell(NamedTuple):
     @property
     def stored(self) -> Type:
         return Type.parse(COLUMNS[self.column])
+
+    @property
+    def seen(self) -> Seen:
+        """What the table of declared types says. The timestamps of these tables are in microseconds."""
+        return seen(self.declared, self.stored, "micros" if self.stored.kind.is_timestamp else "")
 
 
 @functools.cache
@@ -79,7 +85,7 @@ def stored_rows(table: str) -> dict[str, dict[str, Any]]:
 
 def filter_of(column: str, declared: Type, op: str, texts: list[str]) -> ex.HudiExpression:
     """The filter that a recorded condition stands for. Hive's constants of text columns are strings."""
-    operand = ex.Column((column,), declared)
+    operand = ex.Column(tuple(column.split(".")), declared)
     of = STRING if declared.kind.is_text else declared
     constants = [ex.Literal(value_of_text(text, of), of) for text in texts]
     match op:
@@ -102,7 +108,7 @@ def shown(value: Any, stored: Type, declared: Type) -> Any:
         return value
     if declared.kind.is_text and stored.kind.is_text:
         return value
-    if declared.kind.is_number and stored.kind.is_number:
+    if declared.kind.is_number and (stored.kind.is_number or stored == TIMESTAMP_LTZ):
         return value
     if declared.kind is Kind.TIMESTAMP and stored in (TIMESTAMP_LTZ, DATE):
         return value if stored == TIMESTAMP_LTZ else value * 86_400_000_000

@@ -45,6 +45,13 @@ def older_numbers() -> Any:
     return json.loads(lzma.decompress((Path(__file__).parent / "data" / "spark_numbers_3.5.json.xz").read_bytes()))
 
 
+@functools.cache
+def older_moments() -> Any:
+    """What Spark 3.5 says otherwise near the changes of a clock: by zone and part, by condition."""
+    path = Path(__file__).parent / "data" / "spark_edges_3.5.json"
+    return json.loads(path.read_text("utf-8"))["differences"]
+
+
 def number_table() -> tuple[Schema, list[dict[str, Any]]]:
     """The table of numbers, in the form of ``evaluator.language.types``."""
     types = {name: Type.parse(written) for name, written in answers()["numbers"]["columns"].items()}

@@ -69,15 +69,14 @@ def write(directory: Path, files: int) -> Path:
     _write_commit(directory, sizes)
     _write_metadata_table(directory / ".hoodie" / "metadata", sizes)
     properties = directory / ".hoodie" / "hoodie.properties"
-    lines = properties.read_text().splitlines()
+    lines = properties.read_text().splitlines(keepends=True)
     properties.write_text(
-        "\n".join(
-            "hoodie.table.metadata.partitions=column_stats,files"
+        "".join(
+            "hoodie.table.metadata.partitions=column_stats,files\n"
             if line.startswith("hoodie.table.metadata.partitions=")
             else line
             for line in lines
         )
-        + "\n"
     )
     return directory
 

@@ -128,9 +128,15 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
         self.pid = 0
 
+    def class_path(self) -> list[Path]:
+        return [self.home / "conf", build_jar(), *build(self.stack)]
+
+    def core_site(self) -> Path:
+        return LOCAL / "core-site.xml"
+
     def command(self) -> list[str]:
         conf = self.home / "conf"
-        path = os.pathsep.join(map(str, [conf, build_jar(), *build(self.stack)]))
+        path = os.pathsep.join(map(str, self.class_path()))
         java = os.environ.get("JAVA_HOME", "")
         flags = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
         flags += [
@@ -158,7 +164,7 @@ class Server:
         fragments = (ROOT / "hive_conf" / self.stack.fragment, STACKS / "hive-site.xml")
         settings = {"hive.server2.thrift.port": str(self.port), **self.settings}
         (conf / "hive-site.xml").write_text(site(*fragments, **settings))
-        for file in (STACKS / "hive-log4j2.properties", LOCAL / "core-site.xml"):
+        for file in (STACKS / "hive-log4j2.properties", self.core_site()):
             shutil.copy(file, conf)
         command = self.command()
         with (self.home / "out.log").open("wb") as out:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from handler.sidecar.idl import interface
+from handler.sidecar.idl import PruneReply
 from handler.sidecar.wire import ThriftCall, read_call, result
 from tests.hive.server import free_port
 
@@ -20,7 +20,7 @@ from tests.hive.server import free_port
 class Sidecar:
     """`sargo serve` on a port of its own."""
 
-    def __init__(self, root: Path, log: Path, port: int | None = None, more: tuple[str, ...] = ()) -> None:
+    def __init__(self, root: Path | str, log: Path, port: int | None = None, more: tuple[str, ...] = ()) -> None:
         self.port = port or free_port()
         self.address = f"127.0.0.1:{self.port}"
         self._command = [
@@ -97,7 +97,7 @@ def skip_everything(call: ThriftCall, **wrong: Any) -> bytes:
         "digest": zlib.crc32(request.names),
     }
     fields.update({name: value(fields[name]) if callable(value) else value for name, value in wrong.items()})
-    return framed(result(call, interface().PruneReply(**fields)))
+    return framed(result(call, PruneReply(**fields)))
 
 
 class FailingSidecar:

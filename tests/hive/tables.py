@@ -89,9 +89,10 @@ def pruned_natively(name: str, table: Table) -> Iterator[str]:
         yield statement.replace("PruningInputFormat", merged)
 
 
-def register(cursor: Any, directory: Path) -> None:
+def register(cursor: Any, directory: Path | str) -> None:
+    """``directory``: a local one, or the URI of another."""
     for table in TABLES:
-        location = f"file://{directory / table.name}"
+        location = f"{directory if isinstance(directory, str) else f'file://{directory}'}/{table.name}"
         for kind in ("plain", "native"):
             for statement in as_synced(f"{kind}_{table.name}", table, location):
                 cursor.execute(statement)

@@ -11,7 +11,7 @@ from tests.hive.server import ROOT
 pytestmark = pytest.mark.hive
 
 
-def examine(hive, table):
+def examine(hive, table, *more):
     result = CliRunner().invoke(
         main,
         [
@@ -29,6 +29,7 @@ def examine(hive, table):
             "id",
             "--sidecar",
             hive.sidecar.address,
+            *more,
         ],
     )
     findings = json.loads(result.stdout)["findings"]
@@ -48,3 +49,10 @@ def test_a_table_with_hudis_own_input_format_is_found_not_to_ask(hive401):
     assert states["filter"][0] == "failed"
     assert "nobody asked" in states["filter"][1]
     assert code == 1
+
+
+def test_a_login_with_a_password_reaches_hive(hive401, tmp_path):
+    """HiveServer2 without authentication takes any password of SASL PLAIN, which LDAP and CUSTOM use as well."""
+    (tmp_path / "password").write_text("secret\n")
+    states, code = examine(hive401, "native_trips", "--auth", "LDAP", "--password-file", str(tmp_path / "password"))
+    assert (states["filter"][0], code) == ("ok", 0)

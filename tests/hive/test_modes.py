@@ -48,7 +48,7 @@ def test_a_filter_of_another_scan_of_the_job_skips_nothing(hive401: Hive) -> Non
     assert rows == [(2200, 2198900)]
     assert [(listing.listed, listing.kept, listing.reason) for listing in sorted(seen)] == [
         (20, 1, ""),
-        (20, 20, "FOREIGN_FILTER"),
+        (20, 20, "NO_FILTER"),
     ]
 
 

@@ -233,6 +233,7 @@ def write_table(root: Path, files: int, base_format: str = "parquet") -> None:
                 "hoodie.table.recordkey.fields=name",
             )
         )
+        + "\n"
     )
     (timeline / f"{INSTANT}_{DONE}.commit").write_text(
         json.dumps({"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}})

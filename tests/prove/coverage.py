@@ -37,6 +37,7 @@ FORMS = (
     "IN",
     "IN with NULL",
     "IN with 100 members",
+    "key set",
     "IS NULL",
     "IS NULL of a function",
     "LIKE",
@@ -130,7 +131,7 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
         case ex.And() | ex.Or():
             yield "form", type(node).__name__.upper()
         case ex.Not(child=child):
-            yield "form", "NOT IN" if isinstance(child, ex.In) else "NOT"
+            yield "form", "NOT IN" if isinstance(child, ex.In | ex.InKeys) else "NOT"
         case ex.Compare(op=op, left=left, right=right):
             yield "operator", op
             yield "form", _form(left, right)
@@ -140,6 +141,8 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
                 yield "form", "IN with NULL"
             if len(members) >= 100:
                 yield "form", "IN with 100 members"
+        case ex.InKeys():
+            yield "form", "key set"
         case ex.IsNull(operand=operand):
             yield "form", "IS NULL" if isinstance(operand, ex.Column) else "IS NULL of a function"
         case ex.Like(pattern=pattern, escape=escape):

@@ -15,6 +15,7 @@ from typing import Any
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.key_set import KeySet, has_key_sets
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import (
     BIGINT,
@@ -122,6 +123,8 @@ class Grammar:
         rng = self._rng
         if rng.random() < 0.03:
             return self._clock_leaf()
+        if rng.random() < 0.02:
+            return self._shift_leaf()
         name = rng.choice(list(TYPES))
         sql_type = TYPES[name]
         match rng.randrange(32):
@@ -191,8 +194,10 @@ class Grammar:
         other = rng.choice(alike if rng.random() < 0.95 else list(TYPES))
         return ex.Compare(rng.choice(OPERATORS), self._column(name), self._column(other))
 
-    def _membership(self, name: str) -> ex.In:
+    def _membership(self, name: str) -> ex.In | ex.InKeys:
         rng = self._rng
+        if rng.random() < 0.15 and has_key_sets(TYPES[name]):
+            return self._among_keys(name)
         count = 120 if rng.random() < 0.01 else rng.randint(1, 5)
         alike = count > 5 or rng.random() < 0.5
         members: list[ex.Operand] = [
@@ -201,6 +206,15 @@ class Grammar:
         if rng.random() < 0.25:
             members[rng.randrange(count)] = NULL
         return ex.In(self._column(name), tuple(members))
+
+    def _among_keys(self, name: str) -> ex.InKeys:
+        """The column among many keys of its own type, as a join has them."""
+        rng, sql_type = self._rng, TYPES[name]
+        literals = [self._literal(sql_type) for _ in range(rng.choice((1, 3, 3, 40)))]
+        values = [one.value for one in literals if one.type == sql_type and not isinstance(one.value, Fraction)]
+        if sql_type.kind is Kind.DECIMAL:
+            values = [int(Decimal(value).scaleb(sql_type.scale)) for value in values]
+        return ex.InKeys(ex.Column(tuple(name.split("."))), KeySet.of(sql_type, values))
 
     def _pattern(self) -> str:
         return "".join(self._rng.choices(_PATTERN_PIECES, k=self._rng.randrange(4))) + self._rng.choice(("", "%"))
@@ -247,6 +261,23 @@ class Grammar:
                 return ex.Not(ex.Compare(rng.choice(OPERATORS), column, moment))
             case _:
                 return ex.Compare(rng.choice(OPERATORS), column, moment)
+
+    def _shift_leaf(self) -> ex.HudiExpression:
+        """A date or a timestamp of a column that an operator moves, and days from a text."""
+        rng = self._rng
+        name = rng.choice([name for name in _CLASSES["moment"] if TYPES[name].kind is Kind.DATE] * 3 + ["ts", "i"])
+        column = self._column(name)
+        number = rng.choice((-400, -31, -1, 0, 1, 7, 30, 800))
+        by: ex.Operand = ex.Literal(number, INT)
+        if rng.random() < 0.7:
+            unit = rng.choice(("months", "months", "days", "days", "micros"))
+            by = ex.Literal(TimeSpan(unit, number // 7 if unit == "months" else number), TIME_SPAN)
+        moved = ex.Call("+", (by, column)) if rng.random() < 0.2 else ex.Call(rng.choice("+-"), (column, by))
+        if rng.random() < 0.25:
+            days = [column, ex.Literal(rng.choice(("2020-01-01", "2019-12-31", "2020-02-29", "2020-1-1", "x")), STRING)]
+            rng.shuffle(days)
+            return ex.Compare(rng.choice(OPERATORS), ex.Call("datediff", tuple(days)), ex.Literal(number // 7, INT))
+        return ex.Compare(rng.choice(OPERATORS), moved, self._literal(DATE))
 
     def _moved(self, moment: ex.Operand) -> ex.Operand:
         rng = self._rng

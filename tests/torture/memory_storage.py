@@ -80,7 +80,8 @@ class MemoryStorage(Storage):
         yield
 
     @contextmanager
-    def open(self, path: str) -> Iterator[ByteSource]:
+    def open(self, path: str, size: int | None = None) -> Iterator[ByteSource]:
+        del size
         yield Bytes(self.read(path))
 
     def input_file(self, path: str) -> Any:

@@ -1,1 +1,1 @@
-"""The scans of TPC-H and TPC-DS on real Hudi tables: what Sargo keeps, what Hudi keeps, and what holds a match."""
+"""TPC-H: its scans, parameters and tables. ``tests/tpc`` measures them."""

@@ -21,11 +21,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from handler import open_table
 from handler.spark import prune_by_join
-from tests.tpch.measure import GROUP, Table, tables
+from tests.tpc.measure import GROUP, Table, tables
+from tests.tpc.spellings import LITERAL, SPECIFICATION
+from tests.tpc.truth import matching
 from tests.tpch.parameters import QUALIFICATION
 from tests.tpch.scans import SCANS
-from tests.tpch.spellings import LITERAL, SPECIFICATION
-from tests.tpch.truth import matching
 
 #: Q3 joins orders of the customers of a segment; the others join all orders of their own condition.
 QUERIES = ("Q3", "Q4", "Q10")
@@ -86,7 +86,7 @@ def main(folder: Path, save: Path | None) -> int:
     lines = ["table         by          query     keys  slices  matching  kept  seconds"]
     lost = 0
     for name in ("lineitem", "lineitem_mor"):
-        table = tables(folder / "tables")[name]
+        table = tables("tpch", folder / "tables")[name]
         index = folder / f"{name}.index"
         if not index.exists():
             command = [str(Path(sys.executable).with_name("sargo")), "index", "create", str(table.home / name)]

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from random import Random
 
-Value = str | int | Decimal | datetime.date
-Parameters = Mapping[str, Mapping[str, Value]]
+from tests.tpc.constants import Parameters
 
 REGIONS: Mapping[str, tuple[str, ...]] = {
     "AFRICA": ("ALGERIA", "ETHIOPIA", "KENYA", "MOROCCO", "MOZAMBIQUE"),

@@ -2,39 +2,13 @@
 
 Written from the specification of TPC-H (tpc.org, clause 2.4). Q18 has no condition on one table. Where a query joins
 its condition over two nations, the scan has what follows for each of them (Q7).
-
-A filter has fields for its constants:
-
-    {segment}                  a parameter, as text or a number
-    {date}, {date + 3 month}   a date, moved by days, months or years
-    {discount - 0.01}          a number, moved by a number
-
-``spellings`` writes them, ``parameters`` draws the values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.tpc.scan import scans
 
-
-@dataclass(frozen=True)
-class Scan:
-    """One table of one query, with the condition on it."""
-
-    query: str
-    table: str
-    filter: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.query} {self.table}"
-
-
-def _scans(*rows: tuple[str, str, str]) -> tuple[Scan, ...]:
-    return tuple(Scan(query, table, " ".join(condition.split())) for query, table, condition in rows)
-
-
-SCANS = _scans(
+SCANS = scans(
     ("Q1", "lineitem", "l_shipdate <= {last - delta day}"),
     ("Q2", "part", "p_size = {size} and p_type like {'%' type}"),
     ("Q2", "region", "r_name = {region}"),

@@ -1,6 +1,6 @@
 """The site's own directives: what they print comes from the code, so that it cannot fall behind it.
 
-{public-api} handler            the names of a module's ``__all__``, from their docstrings
+{public-api} sargo              the names of a module's ``__all__``, from their docstrings
 {sidecar-settings}              the settings of ``sargo serve``, from their pydantic model
 {jar-settings}                  the settings of Hive's jar, from ``Settings.java``
 {picture} sargo explain ...     what the command prints on the demo's table, as SVG

@@ -20,12 +20,12 @@ REPOSITORY = Path(__file__).parents[3]
 SETTINGS_JAVA = REPOSITORY / "handler/java/src/main/java/io/sargo/hive/Settings.java"
 
 _CALL = re.compile(
-    r"""(?P<field>\w+)\s*=\s*(?:Math\.max\(\s*\d+\s*,\s*)?conf\s*\.\s*get(?P<kind>\w+)\(
+    r"""(?P<field>\w+)\s*=\s*(?:Math\.max\(\s*\d+\s*,\s*|Address\.list\(\s*)?conf\s*\.\s*get(?P<kind>\w*)\(
                        \s*"(?P<key>sargo\.[\w.]+)"\s*,\s*(?P<default>[^)]+?)\s*\)""",
     re.VERBOSE,
 )
 _FIELD = re.compile(
-    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:private\s+)?final\s+\w+\s+(?P<names>[\w\s,]+);", re.DOTALL
+    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:private\s+)?final\s+[\w<>]+\s+(?P<names>[\w\s,]+);", re.DOTALL
 )
 
 
@@ -42,7 +42,7 @@ def jar_settings() -> list[tuple[str, str, str]]:
         if call["field"] not in comments:
             raise ValueError(f"{SETTINGS_JAVA.name}: {call['field']} ({call['key']}) has no comment of its own")
         found.append((call["key"], _java_default(call["default"]), comments[call["field"]]))
-    missing = set(re.findall(r'conf\s*\.\s*get\w+\(\s*"(sargo\.[\w.]+)"', source)) - {key for key, _, _ in found}
+    missing = set(re.findall(r'conf\s*\.\s*get\w*\(\s*"(sargo\.[\w.]+)"', source)) - {key for key, _, _ in found}
     if missing or not found:
         raise ValueError(f"{SETTINGS_JAVA.name}: these keys are read in a form that is not understood: {missing}")
     return found

@@ -24,8 +24,8 @@ from rich.text import Text
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from handler.cli import consoles
 from handler.cli.main import main
+from handler.cli.output import consoles
 from sargo_docs.playground import playground
 
 __all__ = ["Picture", "record", "setup"]

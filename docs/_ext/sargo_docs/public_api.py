@@ -22,6 +22,8 @@ __all__ = ["PublicApi", "ResultTypes", "setup"]
 
 #: The packages with public names.
 PACKAGES = ("handler", "index_store", "evaluator", "sarg")
+#: The modules of ``sargo``: the first one that has a name documents it.
+FACADES = ("sargo", "sargo.spark", "sargo.sql", "sargo.expressions")
 
 
 class PublicApi(SphinxDirective):
@@ -36,7 +38,9 @@ class PublicApi(SphinxDirective):
         for name in sorted(getattr(module, "__all__", ()), key=lambda name: (_rank(module, name), name)):
             member = getattr(module, name)
             home = _home(member, name, module)
-            if home != module.__name__:
+            if inspect.ismodule(member):
+                lines += [f"``{module.__name__}.{name}`` is a module: see :doc:`/reference/python/{name}`.", ""]
+            elif home != module.__name__:
                 lines += [f"``{module.__name__}.{name}`` is :py:obj:`{home}.{name}`.", ""]
             elif inspect.isroutine(member) or inspect.isclass(member):
                 lines += [f".. {_directive(member)}:: {name}", *_options(member), ""]
@@ -59,7 +63,10 @@ class ResultTypes(SphinxDirective):
 
 
 def _home(member: object, name: str, module: ModuleType) -> str:
-    """The module whose page documents the member: its own package, where that has it as a public name too."""
+    """The module whose page documents the member: ``sargo``, or its own package, where that has it as a public name."""
+    for facade in map(importlib.import_module, FACADES):
+        if name in getattr(facade, "__all__", ()) and getattr(facade, name) is member:
+            return facade.__name__
     package = str(getattr(member, "__module__", "")).partition(".")[0]
     if package not in PACKAGES or package == module.__name__.partition(".")[0]:
         return module.__name__

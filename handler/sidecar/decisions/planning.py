@@ -19,12 +19,13 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from bitarray import frozenbitarray
 from rich.console import Console
 
+from evaluator.binding.required_statistics import required_statistics_of
 from evaluator.functions.conversions import keeps_value
 from evaluator.language.expression import Call, Cast, Column, HudiExpression, If, Literal, Unknown, to_text, walk
 from evaluator.language.types import Type
@@ -34,7 +35,9 @@ from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import Engine
 from handler.views.explain import show_explanation, show_what_helps
+from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STATS
 from index_store.opened_table import OpenTable
+from index_store.storage.errors import StatsError, TableError
 from sarg import Limits, TooLargeError
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "explain_filter",
     "help_filter",
     "nothing_planned",
+    "plan_at_once",
     "plan_filter",
 ]
 
@@ -58,6 +62,8 @@ __all__ = [
 MAX_REASONS, MAX_REASON_LENGTH = 16, 300
 #: The characters that are kept of a filter's text, and of an explanation.
 _MAX_FILTER_TEXT, _MAX_EXPLANATION = 4_000, 200_000
+#: The conditions whose columns are looked up in the indexes.
+_MAX_LEAVES = 64
 #: How long data files are read to find out what would help.
 _HELP_SECONDS = 1.5
 #: A function of a column costs a slice about as much as so many comparisons.
@@ -123,65 +129,88 @@ class PlannedFilter:
     is_too_large   whether it was not evaluated because of its size
     is_evaluated   whether it was evaluated, or stands for the filter that is unknown
     is_complete    whether all statistics could be read: the same filter would be planned alike again
-    skipped        ``(n,) bool``: the slices that the plan skips
-    full           ``(n,) bool``: the slices of which every row matches
+    skipped        bit i: the plan skips slice i
+    full           bit i: every row of slice i matches
     reasons        what could not be used, cut
     text           the filter for people, cut
+    unindexed      columns of conditions for which no index of the table has statistics
     """
 
     is_read: bool
     is_too_large: bool
     is_evaluated: bool
     is_complete: bool
-    skipped: npt.NDArray[np.bool_]
-    full: npt.NDArray[np.bool_]
+    skipped: frozenbitarray
+    full: frozenbitarray
     reasons: tuple[str, ...]
     text: str = ""
+    unindexed: tuple[str, ...] = ()
 
 
 def plan_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> PlannedFilter:
     """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive."""
-    plan, is_read, is_too_large = _plan(opened, as_of, query, limits)
-    n = len(plan.slices)
-    skipped = np.ones(n, np.bool_)
-    skipped[plan.kept_rows] = False
-    full = np.zeros(n, np.bool_)
-    if plan.explanation is not None:
-        full[plan.explanation.evaluation.fully_matched_rows] = True
+    plan, is_read, is_too_large, is_doubted = _plan(opened, as_of, query, limits)
     return PlannedFilter(
         is_read=is_read,
         is_too_large=is_too_large,
         is_evaluated=plan.explanation is not None,
-        is_complete=not any(reason.scope == "store" for reason in plan.reasons),
-        skipped=skipped,
-        full=full,
+        is_complete=not (is_doubted or any(reason.scope == "store" for reason in plan.reasons)),
+        skipped=~plan.kept_bits,
+        full=plan.matched_bits,
         reasons=cut_texts(reason.text for reason in plan.reasons),
         text=cut_text(to_text(plan.expression), _MAX_FILTER_TEXT),
+        unindexed=_unindexed(plan),
     )
+
+
+def plan_at_once(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> Plan:
+    """The plan itself, for a page. Raises TooExpensive. For the thread that owns the table."""
+    return _plan(opened, as_of, query, limits)[0]
+
+
+def _unindexed(plan: Plan) -> tuple[str, ...]:
+    """The columns of the conditions that no kind has statistics for: of column statistics, what was read says so."""
+    if plan.explanation is None or not len(plan.slices):
+        return ()
+    bound = plan.explanation.bound
+    covered: set[str] = set()
+    names: dict[str, None] = {}
+    with suppress(Exception):  # a kind that fails is among the plan's reasons
+        for kind in plan.kinds:
+            if kind.name == COLUMN_STATS:
+                columns = kind.coverage(bound.columns).columns
+                covered |= {name for name, column in columns.items() if column.usable}
+        others = [kind for kind in plan.kinds if kind.name != COLUMN_STATS]
+        for leaf in bound.leaves[:_MAX_LEAVES]:
+            asked = required_statistics_of([leaf])
+            if asked and not covered.issuperset(leaf.columns) and not any(kind.requires(asked) for kind in others):
+                names |= dict.fromkeys(name for name in leaf.columns if name not in covered)
+    return tuple(names)[:MAX_REASONS]
 
 
 def nothing_planned(n: int, why: str) -> PlannedFilter:
     """The result for a filter that was given up: no slice of n is skipped. It is kept like any other."""
+    none = frozenbitarray(n)
     return PlannedFilter(
         is_read=True,
         is_too_large=True,
         is_evaluated=True,
         is_complete=True,
-        skipped=np.zeros(n, np.bool_),
-        full=np.zeros(n, np.bool_),
+        skipped=none,
+        full=none,
         reasons=(why,),
     )
 
 
 def explain_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> str:
     """The explanation of a filter's plan as ``sargo explain`` prints it, cut. Raises TooExpensive."""
-    plan, _, _ = _plan(opened, as_of, query, limits)
+    plan, *_ = _plan(opened, as_of, query, limits)
     return _page(lambda console: show_explanation(plan, console))
 
 
 def help_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> str:
     """What would make the filter's plan keep fewer slices, as ``sargo explain`` prints it, cut. It reads data files."""
-    plan, _, _ = _plan(opened, as_of, query, limits)
+    plan, *_ = _plan(opened, as_of, query, limits)
     return _page(lambda console: show_what_helps(what_helps(plan, _HELP_SECONDS), console))
 
 
@@ -191,10 +220,12 @@ def _page(show: Callable[[Console], None]) -> str:
     return cut_text(page.getvalue().strip("\n").rstrip(), _MAX_EXPLANATION)
 
 
-def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> tuple[Plan, bool, bool]:
-    """The plan, whether the filter could be read, and whether it was too large."""
+def _plan(
+    opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits
+) -> tuple[Plan, bool, bool, bool]:
+    """The plan, and whether the filter could be read, was too large, and met a failure that may pass."""
     n = len(opened.at(as_of).slices)
-    is_read = is_too_large = False
+    is_read = is_too_large = is_doubted = False
     try:
         expression = _read(opened, query, limits)
         is_read = True
@@ -206,6 +237,7 @@ def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: Plan
     except TooExpensive:
         raise
     except Exception as error:
+        is_doubted = isinstance(error, TableError | StatsError)  # the table's schema, and not the filter
         expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
     parts, functions = _count_parts(expression)
     if parts * n <= limits.max_evaluations:
@@ -216,7 +248,7 @@ def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: Plan
         expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")
     zone = query.time_zone or "UTC"
     plan = plan_expression(opened, expression, query.engine, as_of, zone, on_failure=OnFailure.SKIP_NOTHING)
-    return plan, is_read, is_too_large
+    return plan, is_read, is_too_large, is_doubted or plan.explanation is None
 
 
 def _count_parts(expression: HudiExpression) -> tuple[int, int]:

@@ -205,6 +205,8 @@ def _answer(job: PlanningJob, tables: _Tables, cpu_seconds: float) -> PlannedFil
         with _cpu_limit(cpu_seconds):
             opened = tables.open(job.source)
             result: PlannedFilter | str = _WORK[job.wanted](opened, job.source.as_of, job.query, job.limits)
+            if isinstance(result, PlannedFilter) and not result.is_complete:
+                tables.close_one(job.source)  # some failures are remembered as long as the table is open
             return result
     except PlanningFailed as unavailable:
         return unavailable
@@ -243,6 +245,9 @@ class _Tables:
         while len(self._open) > 1 and (len(self._open) > _MAX_TABLES or bytes_of(self._open) > self._max_bytes):
             self._open.popitem(last=False)
         return opened
+
+    def close_one(self, source: TableSource) -> None:
+        self._open.pop((source.path, source.as_of), None)
 
     def close(self) -> None:
         self._open.clear()

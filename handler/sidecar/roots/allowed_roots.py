@@ -1,7 +1,10 @@
 """The tables that may be read: those below the configured roots, in whatever spelling a request names them.
 
     file:/w/t   file:///w/t   file://localhost/w/t   /w/t    one local path, followed through its links
-    hdfs://nn:8020/w/t   s3a://bucket/w/t                    scheme and authority as in the root; "s3a", "s3n" are "s3"
+    hdfs://nn:8020/w/t   hdfs://nn/w/t   s3a://bucket/w/t    a cluster or bucket under all its names (``cluster_names``)
+    s3://bucket   s3://bucket/                               the whole bucket
+
+A table is opened under the name that its root has in the settings, so the root says through which client.
 
 A path stands as it is, and the path of a URI is percent-encoded (``locations``).
 
@@ -16,23 +19,30 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from pyarrow import fs
 
 from handler.sidecar.idl import Refused
+from handler.sidecar.roots.cluster_names import HADOOP_SCHEMES, ClusterNames, Place
 from handler.sidecar.roots.locations import read_location
+from handler.sidecar.roots.root_checks import check_roots
 from handler.sidecar.roots.sandboxed_file_system import SandboxedFileSystem
-from handler.sidecar.settings import SettingsError
+from handler.sidecar.settings import Settings, SettingsError
 from index_store.storage.file_systems import has_query
+from index_store.storage.hadoop_configuration import configuration_folder, hadoop_properties
 
 __all__ = ["AllowedRoots", "AllowedTable"]
 
-_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+_WITH_BUCKETS = ("s3", "gs", "gcs")
+_HADOOP = tuple(f"{scheme}:" for scheme in HADOOP_SCHEMES)
 _MAX_LENGTH = 4096
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +56,71 @@ class AllowedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    scheme: str
-    authority: str
+    """``place``: the normal form of scheme and authority. ``start``: the URI of the root without its path."""
+
+    place: Place
     path: str
+    start: str = ""
     filesystem: Any = None
+
+    def at(self, path: str) -> AllowedTable:
+        if self.filesystem is not None:
+            return AllowedTable(path, self.path, self.filesystem)
+        return AllowedTable(f"{self.start}{path}")
 
 
 class AllowedRoots:
     """The allow-list. Raises SettingsError when a root cannot be one."""
 
-    def __init__(self, roots: Iterable[str]) -> None:
-        self._roots = tuple(_root(text) for text in roots)
+    def __init__(
+        self, roots: Iterable[str], aliases: Iterable[str] = (), properties: Mapping[str, str] | None = None
+    ) -> None:
+        """``properties``: of Hadoop's configuration."""
+        self._options_of: Callable[[str], Mapping[str, str]] = lambda _: {}
+        self._names = ClusterNames(properties or {}, aliases)
+        self._roots = tuple(_root(text, self._names) for text in roots)
         if not self._roots:
             raise SettingsError("roots is empty: name the folders below which tables may be read")
+
+    @classmethod
+    def of(cls, settings: Settings) -> AllowedRoots:
+        """The roots of the settings; Hadoop's configuration is read when one of them, or an alias, names HDFS."""
+        names_hdfs = any(scheme in text.lower() for scheme in _HADOOP for text in (*settings.roots, *settings.aliases))
+        try:
+            properties = hadoop_properties(configuration_folder()) if names_hdfs else {}
+        except ValueError as error:
+            raise SettingsError(f"Hadoop's configuration: {error}") from error
+        found = cls(settings.roots, settings.aliases, properties)
+        found._options_of = settings.options_of
+        return found
+
+    @property
+    def tops(self) -> list[AllowedTable]:
+        """The folders themselves."""
+        return [root.at(root.path) for root in self._roots]
+
+    def check(self, options: Mapping[str, str] | None = None, seconds: float = 10.0) -> dict[str, str]:
+        """Why roots cannot be read, by root; those that can be read are left out. Blocks for ``seconds`` at most.
+
+        ``options``: ``storage_options`` beside those of the settings. Never raises.
+        """
+        each = {root.path: {**self._options_of(root.path), **(options or {})} for root in self.tops}
+        return check_roots({root.path: root.filesystem for root in self.tops}, each, seconds)
+
+    def named(self, tables: Iterable[str]) -> list[AllowedTable]:
+        """The tables that the settings name. Raises SettingsError."""
+        try:
+            return list({found.path: found for found in map(self.locate, tables)}.values())
+        except Refused as error:
+            raise SettingsError(f"tables: {error.why}") from error
+
+    def by_location(self, named: Mapping[str, T]) -> dict[str, T]:
+        """What the settings say of tables, by the location of each; what is not below a root says nothing."""
+        found = {}
+        for table, value in named.items():
+            with suppress(Refused):
+                found[self.locate(table).path] = value
+        return found
 
     def locate(self, table: str) -> AllowedTable:
         """The table that a request names. Raises Refused when it is not below a root."""
@@ -68,11 +130,10 @@ class AllowedRoots:
             raise Refused("table", f"the table's path {error}") from error
         if scheme == "file":
             path = os.path.realpath(path)
+        place = self._names.normal(scheme, authority)
         for root in self._roots:
-            if (root.scheme, root.authority) == (scheme, authority) and _is_below(path, root.path):
-                if scheme == "file":
-                    return AllowedTable(path, root.path, root.filesystem)
-                return AllowedTable(f"{scheme}://{authority}{path}")
+            if root.place == place and _is_below(path, root.path):
+                return root.at(path)
         raise Refused("table", "the table is not below the roots of this sidecar")
 
 
@@ -83,6 +144,8 @@ def _split(text: str) -> tuple[str, str, str]:
     scheme, authority, path = read_location(text)
     if any(ord(char) < 32 or ord(char) == 127 for char in authority + path):
         raise ValueError("holds control characters")
+    if not path and authority and scheme != "file":
+        path = "/"  # a whole bucket, or a whole cluster
     if not path.startswith("/"):
         raise ValueError("is not absolute")
     if any(part in (".", "..") for part in (*path.split("/"), *unquote(path).split("/"))):
@@ -91,24 +154,26 @@ def _split(text: str) -> tuple[str, str, str]:
         if authority not in ("", "localhost"):
             raise ValueError("names another host")
         authority = ""
-    scheme, authority = _SCHEMES.get(scheme, scheme), authority.lower()
     path = posixpath.normpath(re.sub("/+", "/", path))
     if scheme != "file" and has_query(f"{scheme}://{authority}{path}"):
         raise ValueError("ends like options of an object store")
     return scheme, authority, path
 
 
-def _root(text: str) -> _Root:
+def _root(text: str, names: ClusterNames) -> _Root:
     try:
         scheme, authority, path = _split(text)
     except ValueError as error:
         raise SettingsError(f"root {text!r} {error}") from error
     if scheme == "file":
         path = os.path.realpath(path)
-        return _Root(scheme, authority, path, fs.PyFileSystem(SandboxedFileSystem(path)))
+        return _Root(names.normal(scheme, authority), path, filesystem=fs.PyFileSystem(SandboxedFileSystem(path)))
+    scheme, authority = names.spelled(scheme, authority)
+    if not authority and scheme in _WITH_BUCKETS:
+        raise SettingsError(f"root {text!r} names no bucket")
     if ":" in authority.rpartition("@")[0]:
         raise SettingsError("a root holds a password: use storage_options")
-    return _Root(scheme, authority, path)
+    return _Root(names.normal(scheme, authority), path, f"{scheme}://{authority}")
 
 
 def _is_below(path: str, root: str) -> bool:

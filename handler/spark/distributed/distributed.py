@@ -14,7 +14,7 @@ An explanation (what each condition did, why not more was skipped) reads the col
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -116,7 +116,7 @@ class DistributedTable(OpenTable):
         self._run = run
         self._state_folder = state_folder
 
-    def at(self, as_of: str | None = None) -> TableAtInstant:
+    def at(self, as_of: str | None = None, columns: Collection[str] | None = None) -> TableAtInstant:  # noqa: ARG002
         """Slices and kinds at an instant. Raises TableError when the slices cannot be listed."""
         found = self._at.get(as_of)
         if found is None:

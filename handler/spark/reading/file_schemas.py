@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from handler.spark.reading.slice_rows import instants_in_int96
-from handler.spark.reading.slice_source import SliceSource
+from handler.rows.slice_rows import instants_in_int96
+from handler.rows.slice_source import SliceSource
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
 __all__ = ["MAX_FOOTERS_ON_DRIVER", "FilesOfSchema", "group_by_schema"]

@@ -30,6 +30,8 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 
 from evaluator.language.errors import UnsupportedError
 from handler.planning.arguments import check_session
+from handler.rows.slice_rows import check_base_file, check_names, slice_batches
+from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, named_frame
 from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
 from handler.spark.pruning.read_optimized import slices_of_base_files
@@ -38,8 +40,6 @@ from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.column_changes import converted, reads_alike
 from handler.spark.reading.columns_by_id import check_names_stay
 from handler.spark.reading.file_schemas import group_by_schema
-from handler.spark.reading.slice_rows import check_base_file, check_names, slice_batches
-from handler.spark.reading.slice_source import SliceSource
 from index_store import FileSlice
 from index_store.opened_table import open_table
 

@@ -34,12 +34,12 @@ from pyspark.sql.types import StructField, StructType
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import OnFailure, plan_expression
+from handler.rows.slice_rows import slice_batches
+from handler.rows.slice_source import SliceSource
 from handler.spark.pruning.read_optimized import slices_of_base_files
 from handler.spark.pruning.read_options import AS_OF, Query, ReadOptions, agreed, read_options
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.columns_by_id import check_names_stay
-from handler.spark.reading.slice_rows import slice_batches
-from handler.spark.reading.slice_source import SliceSource
 from handler.spark.source.given_schema import check_schema
 from handler.spark.source.pushed_filters import condition_of_filters
 from index_store import FileSlice

@@ -67,6 +67,7 @@ def with_absent_columns(
     written = commits.files_without(column.name)
     file_indices: list[int] = []
     counts: list[int] = []
+    table.footers.expect([path for one in candidates if (path := files.paths[one]) not in written])
     for file_index in candidates:
         count = written.get(files.paths[file_index])
         if count is None:
@@ -121,7 +122,7 @@ class CommitSchemas:
 
 def _rows_by_footer(path: str, column: str, table: Table) -> int | None:
     """How many rows a base file has whose footer lacks the column."""
-    footer = None if table.footers.exhausted else table.footers.read(path)
+    footer = table.footers.read(path)
     if footer is None or _has_column((footer.schema.column(i).path for i in range(len(footer.schema))), column):
         return None
     return int(footer.num_rows)

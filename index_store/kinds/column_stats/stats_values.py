@@ -33,6 +33,7 @@ from evaluator.statistics.distrust import (
     widen_float_as_double,
     widen_millis,
     widen_nanos,
+    widen_unknown_unit,
 )
 from evaluator.statistics.stored_bounds import StoredBounds, scattered
 from index_store.formats.stats_columns import signed_numbers
@@ -240,8 +241,8 @@ def _timestamp(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> n
     if how.ordinal == 0:
         if how.wrapper not in ("LongWrapper", "TimestampMicrosWrapper"):
             return Trust.WRONG_TYPE
-        # hudi#9884: V1 does not say the unit; in a column of microseconds it can only be that.
-        return np.array(values, np.int64) if column.unit == "micros" else Trust.UNIT
+        # hudi#9884: V1 does not say the unit.
+        return widen_unknown_unit(np.array(values, np.int64), upper=upper) if column.unit == "micros" else Trust.UNIT
     unit = _UNITS.get(how.ordinal)
     if unit is None or (how.ordinal in _LOCAL) != (column.type.kind is Kind.TIMESTAMP):
         return Trust.WRONG_TYPE

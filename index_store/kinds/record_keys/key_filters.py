@@ -24,6 +24,7 @@ from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.kinds.record_keys.key_witness import begin_witnesses
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys, too_many_probes
 from index_store.storage.errors import FormatError
 from index_store.table.table_schema import RECORD_KEY
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyFilters", "make"]
 
+#: So many footers are begun before it is known whether the values have a text as keys.
+FOOTERS_BEGUN = 32
 _FILTER, _TYPE = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
 
 
@@ -62,13 +65,19 @@ class KeyFilters(KeyLookupKind):
         """False for the candidates whose filter holds none of the keys."""
         slice_indices = list(range(len(self._slices))) if candidates is None else np.flatnonzero(candidates).tolist()
         too_many = too_many_probes(len(values), len(slice_indices)) if self.is_key(column) else None
-        keys = None if too_many else record_keys(self._table, self._slices, column, values)
-        if keys is None:
+        if too_many or not self.is_key(column):
             return too_many
+        bases = [self._slices[slice_index].base_file for slice_index in slice_indices]
+        missing = [path for path in bases if path and path not in self._filters]
+        if len(missing) <= FOOTERS_BEGUN:
+            begin_witnesses(self._table, self._slices)
+            self._table.footers.begin(missing)
+        keys = record_keys(self._table, self._slices, column, values)
+        if keys is None:
+            return None
+        self._table.footers.expect(missing)
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         mask = np.ones(len(self._slices), np.bool_)
-        bases = (self._slices[slice_index].base_file for slice_index in slice_indices)
-        self._table.footers.expect([path for path in bases if path and path not in self._filters])
         for slice_index in slice_indices:
             one = self._slices[slice_index]
             bloom = self._filter(one.base_file) if one.base_file else None

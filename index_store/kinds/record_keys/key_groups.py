@@ -176,6 +176,10 @@ class KeyGroups:
                 oldest.forget()
         return found
 
+    def begin(self) -> None:
+        """Start to read the small files of all groups."""
+        self._metadata.storage.begin([path for group in self.named.values() if group for path in group.files])
+
     def layers(self, name: GroupName) -> Iterator[Records | Deletes]:
         """The records and deletions of one group, oldest first."""
         _ = self.sizes
@@ -185,6 +189,7 @@ class KeyGroups:
     def keys(self, limit: int) -> Iterator[tuple[GroupName, set[bytes]]]:
         """Each group's name and its live keys; ends early, after the group that takes the sum above ``limit``."""
         total = 0
+        self.begin()
         for name in self.named:
             live: set[bytes] = set()
             for layer in self.layers(name):
@@ -203,6 +208,7 @@ class KeyGroups:
 
     def sample(self, blocks: int, entries_of_block: int) -> Iterator[tuple[GroupName, bytes]]:
         """Group and key of live entries from blocks that are spread evenly over the base files."""
+        self.begin()
         stored = [(name, group.base) for name in self.named if (group := self.opened(name)) is not None and group.base]
         every = [(name, base, number) for name, base in stored for number in range(len(base.hfile.index))]
         for name, base, number in every[:: max(1, len(every) // blocks)]:
@@ -221,6 +227,7 @@ class KeyGroups:
         Of the keys in log files each is looked for in the base file; None when they are more than ``most_in_logs``.
         """
         total = left = 0
+        self.begin()
         for name in self.named:
             group = self.opened(name)
             if group is None:

@@ -14,7 +14,7 @@ such bounds, the properties are believed. At most ``WITNESSES`` footers of a tab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["WITNESSES", "check_record_key", "contradicted"]
+__all__ = ["WITNESSES", "begin_witnesses", "check_record_key", "contradicted"]
 
 #: So many base files are asked: the first and the last of the slices.
 WITNESSES = 2
@@ -79,6 +79,12 @@ def _ask(table: Table, slices: FileSlices) -> str:
         if keys is not None and keys.is_text and not _agree(keys, columns, found):
             return f"hoodie.properties names {', '.join(columns)} as the record key, but the keys in {path} are others"
     return ""
+
+
+def begin_witnesses(table: Table, slices: FileSlices, *, but: Container[str] = ()) -> None:
+    """Start to read what ``contradicted`` asks, ``but`` for files of which more is read."""
+    if table not in _VERDICTS:
+        table.footers.begin([path for path in _witnesses(slices) if path not in but])
 
 
 def _witnesses(slices: FileSlices) -> list[str]:

@@ -14,7 +14,9 @@ Source: ``HoodieAvroDataBlock``, ``HoodieDeleteBlock``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,8 @@ __all__ = ["LoggedKeys", "read_logged_keys"]
 LOG_BYTES, KEYS, BASE_ROWS = 64 << 20, 200_000, 5_000_000
 #: Bytes of the keys of a file.
 KEY_BYTES = 512 << 20
+#: Base files that are read side by side where each costs a round trip; they share KEY_BYTES.
+BASE_FILES_AT_ONCE = 16
 _META = ("_hoodie_commit_time", "_hoodie_commit_seqno", RECORD_KEY)
 _LENGTH = struct.Struct(">i")
 
@@ -61,6 +65,16 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
 
     ``partitioned``: a key may stand for one row in each partition.
     """
+    below_logs = [number for number, one in enumerate(slices) if one.log_files and one.base_file]
+    table.storage.begin(path for one in slices for path in one.log_files)
+    with _KeyColumns(table, [slices[number] for number in below_logs]) as columns:
+        return _read(table, slices, below_logs, columns, partitioned=partitioned)
+
+
+def _read(
+    table: Table, slices: FileSlices, below_logs: Sequence[int], columns: Iterable[Any], *, partitioned: bool
+) -> LoggedKeys | None:
+    """``columns``: the record keys of the base files of the slices ``below_logs``."""
     found: dict[Name, set[int]] = {}
     room = LOG_BYTES
     for slice_index, one in enumerate(slices):
@@ -78,33 +92,75 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
                 return None
     texts = pa.array({key for _, key in found}, pa.string())
     rows_left, base_rows = BASE_ROWS, 0
-    for slice_index, one in enumerate(slices):
-        if one.log_files and one.base_file:
-            column = _key_column(table, one, rows_left)
-            if column is None:
-                return None
-            rows_left -= len(column)
-            partition = one.partition if partitioned else ""
-            for key in column.filter(pc.is_in(column, value_set=texts)).to_pylist():
-                if (partition, key) in found:
-                    found[partition, key].add(slice_index)
-                    base_rows += 1
+    for slice_index, column in zip(below_logs, columns, strict=True):
+        if column is None or len(column) > rows_left:
+            return None
+        rows_left -= len(column)
+        partition = slices[slice_index].partition if partitioned else ""
+        for key in column.filter(pc.is_in(column, value_set=texts)).to_pylist():
+            if (partition, key) in found:
+                found[partition, key].add(slice_index)
+                base_rows += 1
     return LoggedKeys({name: frozenset(slice_indices) for name, slice_indices in found.items()}, base_rows)
 
 
-def _key_column(table: Table, one: FileSlice, max_rows: int) -> Any:
-    """The record keys of a base file; None for one of more rows."""
+class _KeyColumns:
+    """The record keys of base files, in their order; None for one of more than BASE_ROWS rows.
+
+    Where each costs a round trip, BASE_FILES_AT_ONCE of them are read ahead, from the beginning on.
+    """
+
+    def __init__(self, table: Table, slices: Sequence[FileSlice]) -> None:
+        self._table = table
+        self._left = iter(slices)
+        self._at_once = 0 if table.storage.is_local else min(len(slices), BASE_FILES_AT_ONCE)
+        self._max_bytes = KEY_BYTES // max(self._at_once, 1)
+        self._pool = ThreadPoolExecutor(self._at_once, "sargo-keys") if self._at_once else None
+        self._begun: deque[Future[tuple[str, Any, Any]]] = deque()
+        for _ in range(self._at_once):
+            self._begin_next()
+
+    def _begin_next(self) -> None:
+        one = next(self._left, None)
+        if one is not None and self._pool is not None:
+            self._begun.append(self._pool.submit(self._read, one))
+
+    def _read(self, one: FileSlice) -> tuple[str, Any, Any]:
+        return _key_column(self._table, one, BASE_ROWS, self._max_bytes)
+
+    def __iter__(self) -> Iterator[Any]:
+        while self._begun:
+            yield self._known(*self._begun.popleft().result())
+            self._begin_next()
+        for one in self._left:
+            yield self._known(*self._read(one))
+
+    def _known(self, path: str, footer: Any, column: Any) -> Any:
+        self._table.footers.know(path, footer)
+        return column
+
+    def __enter__(self) -> _KeyColumns:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _key_column(table: Table, one: FileSlice, max_rows: int, max_bytes: int) -> tuple[str, Any, Any]:
+    """The path of a base file, its footer, and its record keys; no keys of a file of more rows."""
     path = one.base_file or ""
     try:
         with table.storage.input_file(path) as stream:
-            if read_footer(stream).num_rows > max_rows:
-                return None
-            [column] = read_texts(stream, [RECORD_KEY], max_rows, KEY_BYTES)
+            footer = read_footer(stream)
+            if footer.num_rows > max_rows:
+                return path, footer, None
+            [column] = read_texts(stream, [RECORD_KEY], max_rows, max_bytes)
     except (FormatError, OSError, pa.ArrowException, KeyError) as error:
         raise TableError(table.storage.absolute(path), f"no record keys: {error}") from error
     if column.null_count:
         raise TableError(table.storage.absolute(path), "a row without a record key")
-    return column
+    return path, footer, column
 
 
 def _keys(data: bytes) -> Iterator[str]:

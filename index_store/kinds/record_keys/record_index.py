@@ -30,17 +30,18 @@ from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
-from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
+from index_store.formats.bounded.json_text import parse_json
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
 from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.kinds.index_info import DEFINITIONS
 from index_store.kinds.record_keys.key_groups import KeyGroups
+from index_store.kinds.record_keys.key_witness import begin_witnesses
 from index_store.kinds.record_keys.logged_keys import LoggedKeys, read_logged_keys
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError, TableError, naming_column
 from index_store.table.metadata_table import MetadataTable
+from index_store.table.reads import DEFINITIONS
 from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -82,9 +83,10 @@ def make(table: Table, slices: FileSlices) -> RecordIndex | None:
 def _is_partitioned(table: Table) -> bool | None:
     """The setting in index.json; None when it cannot be read or has another form."""
     try:
-        if not table.storage.exists(DEFINITIONS):
+        data = table.documents.read(DEFINITIONS)
+        if data is None:
             return False
-        found = parse_json(table.storage.read(DEFINITIONS, MAX_DOCUMENT), DEFINITIONS)
+        found = parse_json(data, DEFINITIONS)
         options = found["indexDefinitions"].get(PARTITION, {}).get("indexOptions") or {}
         return {"true": True, "false": False}.get(str(options.get("isPartitioned", "false")).lower())
     except (TableError, FormatError, ValueError, KeyError, TypeError, AttributeError):
@@ -103,6 +105,15 @@ class RecordIndex(KeyLookupKind):
         self._groups = KeyGroups(metadata, PARTITION, partitioned=partitioned)
         self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
+
+    def begin(self, columns: Sequence[Field] = ()) -> None:
+        """Start to read the index, the log files, and the footers that say which column is the key."""
+        del columns
+        if not self._table.storage.is_local:
+            below_logs = {one.base_file for one in self._slices if one.log_files and one.base_file}
+            begin_witnesses(self._table, self._slices, but=below_logs)
+            self._table.storage.begin(path for one in self._slices for path in one.log_files)
+            self._groups.begin()
 
     def is_key(self, column: Field) -> bool:
         """Whether the column is the record key."""
@@ -227,6 +238,7 @@ class RecordIndex(KeyLookupKind):
                 return int(statistics.row_count.sum())
         if len(bases) > FOOTERS_READ:
             return None
+        self._table.footers.expect([one.base_file or "" for one in bases])
         footers = [self._table.footers.read(one.base_file or "") for one in bases]
         return None if any(one is None for one in footers) else sum(one.num_rows for one in footers)
 

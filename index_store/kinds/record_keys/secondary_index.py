@@ -101,6 +101,13 @@ class SecondaryIndex(KeyLookupKind):
         self._proven: dict[str, bool] = {}
         self._sampled: set[str] = set()
 
+    def begin(self, columns: Sequence[Field]) -> None:
+        """Start to read the indexes of these columns, and the record index that proves them."""
+        if not self._table.storage.is_local:
+            self._keys.begin()
+            for column in columns:
+                self._index(column).groups.begin()
+
     def is_key(self, column: Field) -> bool:
         """Whether the column has an index."""
         return column.name in self._indexes

@@ -38,7 +38,7 @@ from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.table_schema import TableSchema, from_arrow, from_avro
 
-__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_types", "read_rows"]
+__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_rows", "parquet_types", "read_rows"]
 
 ROWS_PER_BATCH = 1 << 17
 #: Texts of a batch in bytes, unless one row has more.
@@ -74,7 +74,7 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
     elif name.endswith(".parquet"):
         try:
             with storage.input_file(path) as stream:
-                yield from _parquet_rows(stream, names)
+                yield from parquet_rows(stream, names)
         except (FormatError, OSError, pa.ArrowException) as error:
             raise TableError(storage.absolute(path), f"cannot be read: {error}") from error
     else:
@@ -109,7 +109,8 @@ def _type_in(columns: TableSchema, name: str) -> FileType:
 # -- Parquet
 
 
-def _parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
+def parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
+    """The rows of an open Parquet file (pyarrow's), in batches. Raises FormatError, OSError or pa.ArrowException."""
     metadata = read_footer(stream)
     with parquet.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us") as file:
         types = parquet_types(file.metadata, file.schema_arrow, names)
@@ -211,7 +212,7 @@ def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
     try:
-        batches = list(_parquet_rows(pa.BufferReader(block.content), names))
+        batches = list(parquet_rows(pa.BufferReader(block.content), names))
     except (OSError, pa.ArrowException) as error:
         raise FormatError(f"a Parquet block cannot be read: {error}") from error
     columns = {}

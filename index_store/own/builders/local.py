@@ -6,7 +6,6 @@ sketches runs in one thread at a time. ``build.spark`` is for large tables.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -41,7 +40,7 @@ class LocalBuilder:
     def __init__(self, storage: Storage, plan: SketchPlan, threads: int | None = None) -> None:
         self.failed: dict[str, str] = {}
         self._storage, self._plan = storage, plan
-        self._threads = threads or min(16, 2 * (os.cpu_count() or 1))
+        self._threads = threads or storage.readers
 
     def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
         """The rows of the files, in their order."""

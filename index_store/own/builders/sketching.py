@@ -27,13 +27,13 @@ from evaluator.language.errors import UnsupportedError
 from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.own.builder import FILE_ID
 from index_store.own.builders.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
-from index_store.own.builders.file_rows import ColumnRows, RowBatch, read_rows
+from index_store.own.builders.file_rows import ColumnRows, RowBatch, parquet_rows, read_rows
 from index_store.own.builders.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
-from index_store.storage.errors import TableError
+from index_store.storage.errors import FormatError
 from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -154,11 +154,20 @@ class SketchPlan:
 
 def sketch_file(storage: Storage, path: str, plan: SketchPlan) -> dict[str, Any]:
     """The row of one file, without its id. Raises TableError when the file cannot be read."""
+    name = path.rpartition("/")[2]
+    if name.endswith(".parquet") and not name.startswith("."):
+        return storage.apply(path, lambda stream: _sketch_parquet(stream, plan))
+    names = list(dict.fromkeys(name for target in plan.targets for name in target.columns))
+    return dict(sketch_rows(read_rows(storage, path, names), list(plan.targets)))
+
+
+def _sketch_parquet(stream: Any, plan: SketchPlan) -> dict[str, Any]:
+    """The row of an open Parquet file. Raises FormatError, OSError or pa.ArrowException."""
     row: dict[str, Any] = {}
     proven: Mapping[str, FooterBounds] = {}
-    if plan.from_footers and path.endswith(".parquet"):
-        with suppress(TableError, pa.ArrowException):
-            metadata = storage.apply(path, read_footer)
+    if plan.from_footers:
+        with suppress(FormatError, pa.ArrowException):
+            metadata = read_footer(stream)
             proven = footer_bounds(metadata, plan.from_footers)
             row[ROWS] = metadata.num_rows
     left = []
@@ -169,7 +178,7 @@ def sketch_file(storage: Storage, path: str, plan: SketchPlan) -> dict[str, Any]
             left.append(target)
     if left or ROWS not in row:
         names = list(dict.fromkeys(name for target in left for name in target.columns))
-        row.update(sketch_rows(read_rows(storage, path, names), left))
+        row.update(sketch_rows(parquet_rows(stream, names), left))
     return row
 
 

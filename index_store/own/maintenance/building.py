@@ -76,7 +76,7 @@ def build(
 def merge(
     folder: Folder, known: FileList, files: pa.Table, instant: str | None, progress: Progress | None = None
 ) -> Built:
-    """Copy the statistics of some of the known files into one build. ``files`` get new ids, in their order."""
+    """Copy the statistics of ``files`` into one build. They are known files, and get new ids in their order."""
     own = with_ids(files)
     new_id = np.full(max((one.first_id + one.span for one in known.builds), default=0), -1, np.int64)
     new_id[ids_of(known.files)] = row_indices_of(known.files.column("path"), known.files.column("size").to_numpy(), own)

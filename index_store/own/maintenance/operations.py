@@ -1,10 +1,8 @@
-"""The operations on an own index: create, refresh, optimize, vacuum, drop.
+"""The operations on an own index: create, refresh, optimize; vacuum and drop are those of ``removal``.
 
     create     builds every file and writes the first version
     refresh    builds new files and writes tombstones for vanished ones; ``full``: builds every file again
     optimize   builds nothing: merges all statistics into one build and all files into a new master, without tombstones
-    vacuum     removes versions that were superseded before the retention, and files that no other version names
-    drop       removes the versions, then everything else
 
 Concurrent refreshes are safe (``store.optimistic_commit``): the one that commits second lists the table again, builds
 only what is still missing, and rebases onto the first. The version is read before the table, so a version never knows
@@ -20,7 +18,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -29,26 +26,18 @@ import pyarrow as pa
 from index_store.own.builder import FILE_ID, FILES, MakeBuilder, NewFiles, Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
-from index_store.own.maintenance.table_files import table_files, with_ids
-from index_store.own.store.folder import VERSIONS, Folder, age_of
+from index_store.own.maintenance.removal import RETENTION, Removed, drop, vacuum
+from index_store.own.maintenance.table_files import check_not_older, table_files, with_ids
+from index_store.own.store.folder import Folder
 from index_store.own.store.manifest import FileList, compose, live_files, row_indices_of, write_delta, write_master
 from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
-from index_store.own.store.stored_table import StoredTable
-from index_store.own.store.versions import (
-    Latest,
-    NoIndexError,
-    Version,
-    latest_versions,
-    read_version,
-    version_files,
-)
+from index_store.own.store.stored_table import StoredTable, begin_tables
+from index_store.own.store.versions import Latest, Version
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
 
 __all__ = ["MAX_BUILDS", "RETENTION", "OperationResult", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
 
-#: How long superseded versions, and files that no version names, are kept: readers and builders may be using them.
-RETENTION = timedelta(days=7)
 #: A refresh that leaves more builds optimizes the index too: a reader opens the files of every build.
 MAX_BUILDS = 50
 
@@ -78,15 +67,6 @@ class OperationResult:
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """How many versions and other files were removed, and the bytes of all of them."""
-
-    versions: int
-    files: int
-    size: int
-
-
 def create(
     folder: Folder, table: Table, definition: Definition, make_builder: MakeBuilder, progress: Progress | None = None
 ) -> OperationResult:
@@ -110,16 +90,23 @@ def create(
 
 
 def refresh(
-    folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bool = False, progress: Progress | None = None
+    folder: Folder,
+    table: Table,
+    make_builder: MakeBuilder,
+    *,
+    full: bool = False,
+    progress: Progress | None = None,
+    latest: Latest | None = None,
 ) -> OperationResult:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MAX_BUILDS refreshes have left
-    their own files of statistics, the index is optimized too.
+    ``table`` is opened anew. ``latest``: the current version, if it was read a moment ago. Nothing is committed
+    when nothing changed. When more than MAX_BUILDS refreshes have left their own files of statistics, the index is
+    optimized too.
     """
     began = time.monotonic()
     attempts = _Refresh(folder, table, make_builder, full=full, progress=progress)
-    commit = commit_on_latest(folder, attempts.change)
+    commit = commit_on_latest(folder, attempts.change, latest)
     result = _result(
         "full refresh" if full and commit.committed else "refresh", commit, attempts.built, attempts.gone, began
     )
@@ -145,8 +132,10 @@ class _Refresh:
     def change(self, latest: Latest) -> Change | None:
         """The refreshed version on top of the latest one; None when that one is up to date."""
         current = latest.current
+        begin_tables(self._folder, (one for version in latest.versions for one in (version.master, version.delta)))
         table = Table(self._table.storage.afresh(), self._table.options)  # read after the version: see the module
         files, instant = table_files(table)
+        check_not_older(table, files, instant, latest.newest)
         known = _known(self._folder, latest)
         self._build_missing(table, files, instant, [] if self._full else known, current.definition)
         built = [one.known for one in self.built]
@@ -188,13 +177,14 @@ def optimize(folder: Folder, progress: Progress | None = None) -> OperationResul
     merged: list[Built] = []
 
     def change(latest: Latest) -> Change | None:
+        latest.check_complete(builds_nothing=True)
         current = latest.current
         known = _known(folder, latest)
         if current.delta is None and len(current.builds) <= 1 and len(known) == 1:
             return None
-        files = known[0].files.drop_columns([FILE_ID]).sort_by("path")
+        files = _union(_newest(latest, known))
         if not merged:
-            merged.append(merge(folder, known[0], files, current.instant, progress))
+            merged.append(merge(folder, known[0], _union(known[:1]), current.instant, progress))
         version = _whole_version(
             folder,
             files,
@@ -210,59 +200,26 @@ def optimize(folder: Folder, progress: Progress | None = None) -> OperationResul
     return _result("optimize", commit_on_latest(folder, change), [], 0, began)
 
 
-def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
-    """Remove versions that were superseded before the retention, and older files that no other version names.
-
-    Younger files stay in any case: an operation that is under way may be about to name them. Raises TableError.
-    """
-    latest = latest_versions(folder)
-    now, keep = time.time(), retention.total_seconds()
-    stats = {stat.path: stat for stat in folder.stats()}
-    needed: set[str] = set()
-    gone: list[str] = []
-    superseded = now
-    for file, number in version_files(folder).items():  # the newest first
-        whole: Version | None = None
-        with suppress(TableError):
-            whole = read_version(folder, file)
-        if number >= latest.current.number or now - superseded < keep:
-            needed.update((file, *(one.file for one in whole.stored)) if whole else (file,))
-        else:
-            gone.append(file)
-        superseded = min(superseded, whole.written) if whole else superseded
-    old = [
-        path
-        for path, stat in stats.items()
-        if not path.startswith(f"{VERSIONS}/") and path not in needed and age_of(stat) >= keep
-    ]
-    leftover = [
-        path
-        for path, stat in stats.items()
-        if path.startswith(f"{VERSIONS}/") and age_of(stat) >= keep and not path.endswith(".json")
-    ]
-    for file in (*reversed(gone), *old, *leftover):  # versions before what they name
-        folder.remove(file)
-    return Removed(len(gone), len(old), sum(stats[one].size for one in (*gone, *old, *leftover) if one in stats))
-
-
-def drop(folder: Folder) -> Removed:
-    """Remove an index: its versions from the oldest to the newest, then the rest. Raises NoIndexError for none."""
-    files = version_files(folder)
-    stats = folder.stats()
-    if not files:
-        raise NoIndexError(folder.path, "there is no index here")
-    for file in reversed(list(files)):
-        folder.remove(file)
-    folder.remove_all()
-    return Removed(len(files), len(stats) - len(files), sum(one.size for one in stats))
-
-
 # -- parts of a change
 
 
 def _known(folder: Folder, latest: Latest) -> list[FileList]:
     """The files that the current version knows, and those of other versions with its number."""
     return [FileList(live_files(folder, version), version.builds) for version in latest.versions]
+
+
+def _newest(latest: Latest, known: list[FileList]) -> list[FileList]:
+    """The lists of those versions that listed the table themselves. An optimize only repeats what an older one knew."""
+    listed = [one for one, version in zip(known, latest.versions, strict=True) if version.operation != "optimize"]
+    return listed or known
+
+
+def _union(lists: list[FileList]) -> pa.Table:
+    """The files of all lists, by path: each (path, size) once, without ids."""
+    union = lists[0].files
+    for other in lists[1:]:
+        union = pa.concat_tables([union, other.files.filter(pa.array(~_in_any(other.files, [union])))])
+    return union.drop_columns([FILE_ID]).sort_by("path")
 
 
 def _in_any(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:

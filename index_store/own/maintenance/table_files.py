@@ -12,12 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from index_store.own.builder import FILES
+from index_store.own.store.versions import Version
+from index_store.storage.errors import TableError
 
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["TABLE_FILES", "partitions_of", "table_files", "with_ids"]
+__all__ = ["TABLE_FILES", "check_not_older", "partitions_of", "table_files", "with_ids"]
 
+#: Actions after which a table may show an older state, and after which it may show no file.
+_TAKES_BACK = frozenset({"rollback", "restore"})
+_REMOVES = _TAKES_BACK | {"replacecommit"}
 TABLE_FILES = pa.schema([FILES.field(name) for name in FILES.names[1:]])
 #: The instant in the name of a base file (at its end) or a log file.
 _INSTANT = r"_(?P<instant>\d+)\.(?:log\.|[a-z0-9]+$)"
@@ -44,6 +49,25 @@ def table_files(table: Table) -> tuple[pa.Table, str | None]:
     size = pa.chunked_array(sizes).take(row.filter(listed))
     instants = pc.fill_null(pc.struct_field(pc.extract_regex(paths, _INSTANT), "instant"), "")
     return pa.table([paths, size, instants], schema=TABLE_FILES), slices.instant
+
+
+def check_not_older(table: Table, files: pa.Table, instant: str | None, known: Version) -> None:
+    """Raises TableError for a table that shows an older state than a version, or no file, and nothing explains it.
+
+    A listing that comes late, or empty, shows such a state. What it lacks would be taken for removed.
+    """
+    since = known.instant or ""
+    later = {one.action for one in table.timeline.instants if one.requested > since}
+    if (instant or "") < since and later.isdisjoint(_TAKES_BACK):
+        shown = f"its timeline shows {instant or 'no completed write'} as the latest, but the index knows {since}"
+    elif known.files and not files.num_rows and later.isdisjoint(_REMOVES):
+        shown = f"it shows no file, but the index knows {known.files}"
+    else:
+        return
+    raise TableError(
+        table.path,
+        f"{shown}, and no action since explains it: a listing may be incomplete; nothing was changed, try again",
+    )
 
 
 def with_ids(files: pa.Table) -> pa.Table:

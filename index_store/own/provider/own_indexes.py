@@ -82,11 +82,15 @@ class OwnIndexes:
 
     @property
     def faults(self) -> tuple[StatsError, ...]:
-        """Why indexes cannot be opened, of sketches and secondary ones: the others answer without them."""
+        """Why indexes, or newer versions of them, cannot be opened: the others, or an older version, answer."""
         return tuple(
-            StatsError(location.folder.path, "", location.fault)
+            StatsError(location.folder.path, "", why)
             for location in self._locations
-            if location.index is None
+            for why in (
+                [location.fault]
+                if location.index is None
+                else [f"a version is passed over: {fault}" for fault in location.index.faults]
+            )
         )
 
     def _of_kind(self, kind: str) -> tuple[OwnIndex, ...]:

@@ -19,11 +19,13 @@ from dataclasses import replace
 from index_store.own.builder import Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import OperationResult
+from index_store.own.maintenance.table_files import check_not_older
 from index_store.own.secondary.slice_entries import MakeReader
 from index_store.own.secondary.staged_entries import TableSlices
 from index_store.own.secondary.version_builder import KnownGroups, VersionBuilder, version_builder
 from index_store.own.store.folder import Folder
 from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
+from index_store.own.store.stored_table import begin_tables
 from index_store.own.store.versions import Latest, Version
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
@@ -78,16 +80,17 @@ def refresh(
     full: bool = False,
     progress: Progress | None = None,
     memory: int = MEMORY,
+    latest: Latest | None = None,
 ) -> OperationResult:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MAX_GENERATIONS are left, the
-    index is optimized too.
+    ``table`` is opened anew. ``latest``: the current version, if it was read a moment ago. Nothing is committed
+    when nothing changed. When more than MAX_GENERATIONS are left, the index is optimized too.
     """
     began = time.monotonic()
     with version_builder(folder, memory, progress) as builder:
         attempts = _Refresh(builder, table, make_reader, full=full)
-        commit = commit_on_latest(folder, attempts.change)
+        commit = commit_on_latest(folder, attempts.change, latest)
         result = builder.result("full refresh" if full else "refresh", commit, attempts.slices, attempts.gone, began)
         if commit.committed and len(commit.version.generations) > MAX_GENERATIONS:
             with suppress(TableError):  # the refresh is done in any case
@@ -109,10 +112,15 @@ class _Refresh:
     def change(self, latest: Latest) -> Change | None:
         """The refreshed version on top of the latest one; None when that one is up to date."""
         current, builder = latest.current, self._builder
+        groups = (one.groups for one in current.generations)
+        begin_tables(builder.folder, [current.master, current.delta, *groups])
         table = Table(self._table.storage.afresh(), self._table.options)  # read after the version
         self.slices = slices = TableSlices.of(table)
+        check_not_older(table, slices.listed, slices.instant, latest.newest)
         known = KnownGroups.of(builder.folder, current, slices)
         to_read = [one for one in slices.files.items() if self._full or known.files.get(one[0]) != one[1]]
+        if to_read:  # their entries before are compared
+            begin_tables(builder.folder, (one.reverse for one in current.generations))
         builder.read(slices, to_read, self._make_reader(table, current.definition))
         if self._full:
             version: Version | None = builder.rebuilt(
@@ -141,6 +149,7 @@ def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEM
     with version_builder(folder, memory, progress) as builder:
 
         def change(latest: Latest) -> Change | None:
+            latest.check_complete(builds_nothing=True)
             current = latest.current
             if current.delta is None and len(current.generations) == 1 and not current.generations[0].tombstones:
                 return None

@@ -17,7 +17,6 @@ values are unknown (``build.file_rows``), columns of other types than its other 
 from __future__ import annotations
 
 import json
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -211,7 +210,7 @@ class LocalReader:
 
     def __init__(self, storage: Storage, columns: Sequence[str], threads: int | None = None) -> None:
         self._storage, self._columns = storage, tuple(columns)
-        self._threads = threads or min(16, 2 * (os.cpu_count() or 1))
+        self._threads = threads or storage.readers
 
     def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
         """The entries; batches of several slices alternate."""

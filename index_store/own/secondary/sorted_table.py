@@ -248,7 +248,7 @@ class SortedTable:
     @classmethod
     def open(cls, folder: Folder, stored: StoredTable) -> SortedTable:
         """Read the index of a file. Raises TableError for a damaged one."""
-        with _reading(folder, stored), folder.storage.open(stored.file) as source:
+        with _reading(folder, stored), folder.storage.open(stored.file, stored.size) as source:
             length, digest = stored.footer
             if source.size != stored.size:
                 raise FormatError(f"{source.size} bytes instead of {stored.size}")
@@ -299,7 +299,7 @@ class SortedTable:
         """Read neighbouring blocks, each as a batch of the columns asked for. Raises TableError."""
         if not len(blocks):
             return
-        with _reading(self.folder, self.stored), self.folder.storage.open(self.stored.file) as source:
+        with _reading(self.folder, self.stored), self.folder.storage.open(self.stored.file, self.stored.size) as source:
             start = blocks.start
             while start < blocks.stop:
                 end = start + 1

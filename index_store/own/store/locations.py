@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from index_store.own.definition import check_name
 from index_store.own.store.folder import VERSIONS, Folder
 from index_store.own.store.own_index import OwnIndex
-from index_store.own.store.versions import NoIndexError
+from index_store.own.store.versions import NoIndexError, version_numbers
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 from index_store.table.table_options import OTHER_INDEXES
@@ -49,7 +49,7 @@ def folder_of(table: Table, name: str, path: str = "", storage_options: Mapping[
 
 def may_have_indexes(table: Table) -> bool:
     """Whether the table has a folder of indexes or an option that names some."""
-    return bool(table.options.get(OTHERS)) or table.storage.exists(DIRECTORY)
+    return bool(table.options.get(OTHERS) or table.storage.below(DIRECTORY).files(recursive=True))
 
 
 def version_names(storage: Storage, options: Mapping[str, str]) -> list[str]:
@@ -75,6 +75,11 @@ def indexes_of(
     listed = table.storage.below(DIRECTORY).files(recursive=True)
     names = sorted({entry.path.split("/")[0] for entry in listed if f"/{VERSIONS}/" in entry.path})
     folders = [Folder(table.storage.below(f"{DIRECTORY}/{name}")) for name in names]
+    versions: dict[str, Mapping[str, int]] = {}
+    for name, folder in zip(names, folders, strict=True):
+        inside = [entry.path.removeprefix(f"{name}/") for entry in listed if entry.path.startswith(f"{name}/")]
+        versions[folder.path] = found = version_numbers(inside)
+        folder.storage.begin(list(found)[:1])
     others = dict.fromkeys(path for path in _others(table.options) if path not in paths)
     folders += [Folder.at(path, None, storage_options) for path in dict.fromkeys(filter(None, paths))]
     folders += [Folder(table.storage.elsewhere(path)) for path in others]
@@ -82,7 +87,7 @@ def indexes_of(
     for folder in folders:
         name = folder.path.rstrip("/").rpartition("/")[2]
         try:
-            index = OwnIndex.open(folder)
+            index = OwnIndex.open(folder, versions.get(folder.path) or None)
             locations.append(IndexLocation(index.definition.name, folder, index))
         except NoIndexError:
             continue

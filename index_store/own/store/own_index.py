@@ -10,7 +10,7 @@ together. A file that is damaged or gone raises ``TableError``: then the index a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from index_store.own.definition import Definition
 from index_store.own.store.folder import Folder
 from index_store.own.store.manifest import ids_of, live_files, row_indices_of
 from index_store.own.store.stored_table import read_groups, read_table
-from index_store.own.store.versions import Version, latest_versions
+from index_store.own.store.versions import Latest, Version, latest_versions
 from index_store.storage.errors import TableError
 
 __all__ = ["IndexedFiles", "OwnIndex", "StatisticsRows"]
@@ -65,17 +65,25 @@ class IndexedFiles(Protocol):
 class OwnIndex:
     """The current version of the index in a folder, as of when it was opened."""
 
-    def __init__(self, folder: Folder, version: Version, faults: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Folder, version: Version, latest: Latest | None = None) -> None:
         self.folder = folder
         self.version = version
-        #: The faults of newer versions, which are ignored.
-        self.faults = tuple(faults)
+        #: All versions with the greatest number, as far as they were asked for.
+        self.latest = latest
 
     @classmethod
-    def open(cls, folder: Folder) -> OwnIndex:
-        """The index in a folder. Raises NoIndexError when there is none, TableError for a damaged one."""
-        latest = latest_versions(folder)
-        return cls(folder, latest.current, latest.faults)
+    def open(cls, folder: Folder, listed: Mapping[str, int] | None = None) -> OwnIndex:
+        """The index in a folder. Raises NoIndexError when there is none, TableError for a damaged one.
+
+        ``listed``: the files of its versions and their numbers, as a listing has just shown them.
+        """
+        latest = latest_versions(folder, listed)
+        return cls(folder, latest.newest, latest)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The faults of newer versions, which are ignored."""
+        return () if self.latest is None else tuple(map(str, self.latest.faults))
 
     def __repr__(self) -> str:
         return f"OwnIndex({self.folder.path!r}, version {self.version.number})"

@@ -24,7 +24,7 @@ from index_store.formats.bounded.parquet_bounds import check_chunk, read_footer
 from index_store.own.store.folder import Folder
 from index_store.storage.errors import FormatError, TableError
 
-__all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "stored_size", "write_table"]
+__all__ = ["StoredTable", "TableWriter", "begin_tables", "read_groups", "read_table", "stored_size", "write_table"]
 
 #: The size of a row group: at most so many rows, or bytes of Arrow.
 GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
@@ -66,7 +66,7 @@ class StoredTable:
 
 
 class TableWriter:
-    """Writes rows of one schema to one file. The file exists, described by ``stored``, after the ``with`` block.
+    """Writes rows of one schema to one file, which is described by ``stored`` after the ``with`` block (``writing``).
 
     ``sorted_text`` names columns of text in about ascending order. ``on_group`` is called with each row group.
     """
@@ -140,6 +140,11 @@ def _writer(where: Any, schema: pa.Schema, sorted_text: Sequence[str]) -> Any:
     )
 
 
+def begin_tables(folder: Folder, tables: Iterable[StoredTable | None]) -> None:
+    """Start to read those of these files that are small, side by side. No effect on a local disk."""
+    folder.storage.begin_final({one.file: one.size for one in tables if one is not None})
+
+
 def stored_size(rows: pa.Table, sorted_text: Sequence[str] = ()) -> int:
     """How many bytes a table would have as a file."""
     sink = pa.BufferOutputStream()
@@ -166,7 +171,7 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
     path = folder.storage.absolute(stored.file)
     wanted = [name for name in stored.columns if columns is None or name in columns]
     try:
-        with folder.storage.open(stored.file) as source:
+        with folder.storage.open(stored.file, stored.size) as source:
             if source.size != stored.size:
                 raise FormatError(f"{source.size} bytes instead of {stored.size}")
             length, digest = stored.footer

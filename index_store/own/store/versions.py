@@ -4,8 +4,12 @@
 
 The current version is the readable one with the greatest number. A damaged or half-written file is ignored and reported
 as a fault; its number is not used again. Where names cannot be taken atomically, two versions may have one number. Then
-one of them is current: any other operation before a refresh, else the version that knows more files. The next writer
-merges the files of the others into its own version.
+one of them is current: a full refresh before a refresh, a refresh before an optimize, which knows only what a version
+before it knew, else the one of the newer state of the table, else the one that knows more files. The next writer merges
+the files of the others into its own version.
+
+A version that cannot be fetched is not a damaged one. A reader answers from the version before it, which says less and
+nothing false; a writer stops, because what it bases on an older version would undo the newer one.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +31,7 @@ from index_store.storage.errors import FormatError, TableError
 
 __all__ = [
     "Build",
+    "DamagedVersionError",
     "Generation",
     "Latest",
     "NoIndexError",
@@ -34,16 +39,27 @@ __all__ = [
     "latest_versions",
     "read_version",
     "version_files",
+    "version_numbers",
     "write_version",
 ]
 
 #: Versions with generations have the greater format, so that a reader from before generations refuses them.
 FORMAT, FORMAT_OF_GENERATIONS = 1, 2
+#: Which of several versions with one number is current: the smaller one. An operation that is not here has 0.
+_PRECEDENCE = {"refresh": 1, "optimize": 2}
 _NAME = re.compile(r"(\d{10})(?:-[0-9a-f]+)?\.json")
+
+
+#: A version that vanishes while it is read was superseded and removed, so the others are listed again.
+_LISTINGS = 5
 
 
 class NoIndexError(TableError):
     """There is no index in this folder."""
+
+
+class DamagedVersionError(TableError):
+    """The bytes of a version are not those that were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,47 +254,96 @@ class Version:
 class Latest:
     """The readable versions with the greatest number that has one, the current one first.
 
-    ``number`` is the greatest number that is taken; ``faults`` are those of newer files, which cannot be read.
+    ``number`` is the greatest number that is taken, ``files`` are the files of all versions that were listed, and
+    ``faults`` the errors of newer files, and of those with the same number.
     """
 
     versions: tuple[Version, ...]
     number: int
-    faults: tuple[str, ...] = ()
+    files: frozenset[str]
+    faults: tuple[TableError, ...] = ()
 
     @property
     def current(self) -> Version:
         return self.versions[0]
 
+    @property
+    def newest(self) -> Version:
+        """The version that was made of the newest state of the table, for readers."""
+        return max(self.versions, key=lambda version: version.instant or "")
+
+    def check_complete(self, *, builds_nothing: bool = False) -> None:
+        """Raises the error of a newer version, or one of the same number, that cannot be fetched now.
+
+        ``builds_nothing``: also of a damaged one, of which the operation could not build again what it knew.
+        """
+        for fault in self.faults:
+            if not isinstance(fault, DamagedVersionError):
+                raise fault
+            if builds_nothing:
+                raise TableError(fault.path, f"{fault.why}; refresh the index first, which builds again what it knew")
+
 
 def version_files(folder: Folder) -> dict[str, int]:
     """The files of versions and their numbers, the greatest number first."""
-    numbered = [(int(match[1]), name) for name in folder.names(VERSIONS) if (match := _NAME.fullmatch(name))]
-    return {f"{VERSIONS}/{name}": number for number, name in sorted(numbered, key=lambda one: (-one[0], one[1]))}
+    return version_numbers(f"{VERSIONS}/{name}" for name in folder.names(VERSIONS))
 
 
-def latest_versions(folder: Folder) -> Latest:
-    """The current version, and others of its number. Raises NoIndexError, and TableError when none can be read."""
-    files = version_files(folder)
-    if not files:
-        raise NoIndexError(folder.path, "there is no index here: create one with 'sargo index create'")
+def version_numbers(paths: Iterable[str]) -> dict[str, int]:
+    """The same of files of the folder that are listed already."""
+    inside = [(path, path.partition("/")[2]) for path in paths if path.startswith(f"{VERSIONS}/")]
+    numbered = [(int(match[1]), path) for path, name in inside if (match := _NAME.fullmatch(name))]
+    return {path: number for number, path in sorted(numbered, key=lambda one: (-one[0], one[1]))}
+
+
+def latest_versions(folder: Folder, listed: Mapping[str, int] | None = None) -> Latest:
+    """The current version, and others of its number. Raises NoIndexError, and TableError when none can be read.
+
+    ``listed``: the files of versions and their numbers, as a listing has just shown them.
+    """
+    files = version_files(folder) if listed is None else listed
+    for _ in range(_LISTINGS):
+        if not files:
+            raise NoIndexError(folder.path, "there is no index here: create one with 'sargo index create'")
+        versions, faults = _newest_readable(folder, files)
+        unread = [fault for fault in faults if not isinstance(fault, DamagedVersionError)]
+        if not unread:
+            break
+        listed, files = files, version_files(folder)
+        if listed == files:
+            break
+    if not versions:
+        why = f"no version of this index is whole: {faults[0]}; drop it and create it again"
+        raise unread[0] if unread else TableError(folder.path, why)
+    versions.sort(key=lambda version: -version.files)
+    versions.sort(key=lambda version: version.instant or "", reverse=True)
+    versions.sort(key=lambda version: _PRECEDENCE.get(version.operation, 0))
+    return Latest(tuple(versions), max(files.values()), frozenset(files), tuple(faults))
+
+
+def _newest_readable(folder: Folder, files: Mapping[str, int]) -> tuple[list[Version], list[TableError]]:
+    """The versions with the greatest number that has a readable one, and the errors on the way."""
     versions: list[Version] = []
-    faults: list[str] = []
+    faults: list[TableError] = []
     for file, number in files.items():
         if versions and number != versions[0].number:
             break
         try:
             versions.append(read_version(folder, file))
         except TableError as error:
-            faults.append(str(error))
-    if not versions:
-        raise TableError(folder.path, f"no version of this index is whole: {faults[0]}; drop it and create it again")
-    versions.sort(key=lambda version: (version.operation == "refresh", -version.files))
-    return Latest(tuple(versions), max(files.values()), tuple(faults))
+            faults.append(error)
+    return versions, faults
 
 
 def read_version(folder: Folder, file: str) -> Version:
-    """The version in a file. Raises TableError when it is damaged or half-written."""
-    data = folder.read(file, MAX_COMMIT)
+    """The version in a file. Raises DamagedVersionError when it is damaged, TableError when it cannot be read."""
+    try:
+        return _version_of(folder, file, folder.read(file, MAX_COMMIT))
+    except DamagedVersionError:  # perhaps only on its way
+        return _version_of(folder, file, folder.read(file, MAX_COMMIT, again=True))
+
+
+def _version_of(folder: Folder, file: str, data: bytes) -> Version:
     try:
         document = parse_json(data, "the version", MAX_COMMIT)
         plain = document["version"]
@@ -288,21 +353,18 @@ def read_version(folder: Folder, file: str) -> Version:
         if int(file.rpartition("/")[2][:10]) != version.number:
             raise ValueError("not the version that its name says")
     except (FormatError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise TableError(folder.storage.absolute(file), f"no version of an index: {error}") from error
+        raise DamagedVersionError(folder.storage.absolute(file), f"no version of an index: {error}") from error
     return version
 
 
-def write_version(folder: Folder, version: Version) -> bool:
-    """Write a version that is to become the current one. False on a conflict: another writer has taken the number.
+def write_version(folder: Folder, version: Version) -> str | None:
+    """Write a version that is to become the current one; its file, None when another writer has taken the number.
 
-    Where a number can be taken twice, a version may be written in spite of the conflict. Raises TableError.
+    Where a number can be taken twice, it is written in any case. Raises TableError.
     """
     plain = version.to_dict()
     data = json.dumps({"digest": _digest(plain), "version": plain}, sort_keys=True).encode()
-    written = folder.write_version(version.number, data)
-    if written is None:
-        return False
-    return all(number < version.number or file == written for file, number in version_files(folder).items())
+    return folder.write_version(version.number, data)
 
 
 def _digest(plain: Any) -> str:

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.binding.declared_types import Seen, seen
+from evaluator.binding.declared_types import NUMBERS, Seen, seen
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
-from evaluator.language.types import INT, STRING, Kind, Type
+from evaluator.language.types import BIGINT, INT, STRING, Kind, Type
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
 from tests.evaluator.short_forms import HIVE, NULL, col, letters, lit, outcome_of, reasons_of, stats
@@ -222,3 +222,66 @@ def test_the_outcome_holds_the_value_of_each_row_as_every_reader_shows_it(data: 
 def _readings(text: str, declared: Type) -> set[str]:
     cut = text[: declared.precision]
     return {text, cut} if declared.kind is Kind.VARCHAR else {text, cut, cut.ljust(declared.precision), cut.rstrip(" ")}
+
+
+INSTANT = Type(Kind.TIMESTAMP_LTZ)
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("micros", "F"), ("millis", "T"), ("nanos", None), ("", None)])
+def test_an_instant_declared_as_bigint_is_the_number_in_the_file(unit: str, expected: str | None) -> None:
+    """Hudi's Hive sync declares every timestamp so. Real Hive: tests/handler/planning/hive/test_hive_units.py."""
+    assert seen(BIGINT, INSTANT, unit) is (Seen.NUMBER if expected else Seen.UNKNOWN)
+    schema = Schema([Field("t", INSTANT, unit=unit)])
+    bound = bind(ex.Compare("<", col("t", BIGINT), lit(1_700_000_000_001, BIGINT)), schema, HIVE)
+    moment = stats(INSTANT, 1_700_000_000_000_000, 1_700_000_000_000_999)
+    if expected:
+        assert letters(evaluate_slice(bound, {"t": interval_at(moment, 0)})) == expected
+    else:
+        assert [leaf.reason for leaf in bound.leaves] == [
+            f"column t is {INSTANT} in the table but bigint in the filter"
+        ]
+    assert [leaf.lookup for leaf in bound.leaves] == [None] * len(bound.leaves)
+
+
+NUMBERS_NEAR = st.integers(-3, 3).map(lambda n: 1_700_000_000_000_000 + 500 * n) | st.integers(-5_000, 5_000)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_the_outcome_of_an_instant_as_a_number_holds_every_row(data: st.DataObject) -> None:
+    """Oracle: a row is evaluated with the number that its file holds."""
+    unit, size = data.draw(st.sampled_from(sorted(NUMBERS.items())))
+    slices = data.draw(st.lists(st.lists(st.none() | NUMBERS_NEAR, min_size=1, max_size=4), min_size=1, max_size=3))
+    column = col("t", BIGINT)
+    constants = NUMBERS_NEAR.map(lambda n: lit(n // size, BIGINT))
+    operands: list[ex.Operand] = [column, ex.Call("+", (column, lit(1, BIGINT))), ex.Cast(column, Type(Kind.STRING))]
+    leaf: ex.HudiExpression = data.draw(
+        st.one_of(
+            st.builds(
+                lambda op, of, c: ex.Compare(op, of, ex.Cast(c, STRING) if isinstance(of, ex.Cast) else c),
+                st.sampled_from(["=", "!=", "<", ">=", "<=>"]),
+                st.sampled_from(operands),
+                constants,
+            ),
+            st.lists(constants, min_size=1, max_size=3).map(lambda cs: ex.In(column, tuple(cs))),
+            st.just(ex.IsNull(column)),
+        )
+    )
+    filter_ = ex.Not(leaf) if data.draw(st.booleans()) else leaf
+    present = [[one // size for one in rows if one is not None] for rows in slices]
+    known = from_values(
+        INSTANT,
+        [None if not rows else min(rows) * size for rows in present],
+        [None if not rows else max(rows) * size + size - 1 for rows in present],
+        [len(rows) - len(some) for rows, some in zip(slices, present, strict=True)],
+        [len(rows) for rows in slices],
+    )
+    semantics = Semantics.named(data.draw(st.sampled_from(["hive", "hive3", "hive4"])), "UTC")
+    bound = bind(filter_, Schema([Field("t", INSTANT, unit=unit)]), semantics)
+    outcomes = evaluate(bound, len(slices), [StatisticsProvider("column_stats", {"t": known})]).outcomes.tolist()
+    for index, rows in enumerate(slices):
+        assert outcomes[index] == evaluate_slice(bound, {"t": interval_at(known, index)})
+        for row in rows:
+            number = None if row is None else row // size
+            value = value_of(filter_, {"t": number}, Schema([Field("t", BIGINT)]), semantics)
+            assert outcomes[index] & outcome.of_value(value), f"{filter_} on {number}: {letters(outcomes[index])}"

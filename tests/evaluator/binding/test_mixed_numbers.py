@@ -180,7 +180,7 @@ def _nullif(name, other):
     return ex.If(ex.Compare("=", column, other), LIT(None, Type(Kind.VOID)), column)
 
 
-#: Conditions that Hive 4.0.1 answers so for a value; see tests/handler/planning/test_hive_edges.py.
+#: Conditions that Hive 4.0.1 answers so for a value; see tests/handler/planning/hive/test_hive_edges.py.
 ASKED_OF_HIVE = {
     "a decimal rounds to a float at once": (
         *("f", float(P24 + 2)),

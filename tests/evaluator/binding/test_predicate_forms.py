@@ -26,6 +26,7 @@ from evaluator.language.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTA
 from evaluator.statistics.columns import from_values
 from handler.sql.parsing import parse
 from tests.evaluator.short_forms import HIVE, SPARK
+from tests.sampling import examples
 
 SLICES = "ABCDEF"
 JANUARY, HOUR = 18_262, 3_600_000_000
@@ -257,7 +258,7 @@ FORMS = {
         ("hour(t) = 12", "BCF"),
         ("last_day(dt) = date'2019-12-31'", "CF"),
         ("trunc(dt, 'MM') = date'2020-02-01'", "BEF"),
-        ("add_months(dt, 1) > date'2020-03-20'", "BEF"),
+        ("add_months(dt, 1) > date'2020-03-20'", "EF"),
         ("date_format(dt, 'MM/dd') = '02/29'", "CEF"),
         ("date_format(t, 'HH') > '20'", "CF"),
         ("unix_timestamp(t) < 1577836801", "AF"),
@@ -287,8 +288,8 @@ def test_a_form_keeps_just_the_slices_that_may_match(engine: str, text: str, exp
     assert kept(parse(text, engine), HIVE if engine == "hive" else SPARK) == expected
 
 
-def test_a_list_of_100_000_members() -> None:
-    members = ", ".join(str(n) for n in range(100, 200_100, 2))
+def test_a_very_long_list() -> None:
+    members = ", ".join(str(100 + 2 * n) for n in range(examples(10_000, at_night=100_000)))
     assert kept(parse(f"i IN ({members}, 5)", "spark")) == "AF"
     assert kept(parse(f"i NOT IN ({members}, 10)", "spark")) == "ABCF"
     assert kept(parse(f"i NOT IN ({members}, NULL)", "spark")) == ""

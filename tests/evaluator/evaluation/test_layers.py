@@ -210,7 +210,7 @@ def shapes(draw: st.DrawFn) -> Layers:
     return Layers(base, read_only(np.flatnonzero(chosen)), delta)
 
 
-@settings(max_examples=examples(200, at_night=2_000))
+@settings(max_examples=examples(100, at_night=2_000))
 @given(data=st.data(), layers=shapes())
 def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: Layers) -> None:
     expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)

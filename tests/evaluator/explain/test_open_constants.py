@@ -6,11 +6,13 @@ import pytest
 
 from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
+from evaluator.explain import open_constants as open_constants_module
 from evaluator.explain.open_constants import OpenConstant, open_constants
 from evaluator.explain.pruning_blockers import pruning_blockers
 from evaluator.language import expression as ex
 from evaluator.language.clock import Clock
 from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP
 from evaluator.statistics.columns import from_values
 from tests.evaluator.short_forms import SPARK, col, lit
@@ -68,20 +70,21 @@ def test_what_changes_from_row_to_row_is_said_to_do_so() -> None:
     assert constant == OpenConstant("rand()", "rand() may differ from row to row", "")
 
 
+MOMENT = ", or as_of_clock= with the moment of the query"
 NOW = 1_795_381_200_000_000  # 2026-11-22 21:00 of UTC
 
 
 @pytest.mark.parametrize(
     ("condition", "remedy"),
     [
-        (ex.Compare("<", col("dt"), call("current_date")), "DATE '2026-11-22' in place of current_date()"),
+        (ex.Compare("<", col("dt"), call("current_date")), f"DATE '2026-11-22' in place of current_date(){MOMENT}"),
         (
             ex.Compare("<", col("dt"), call("date_sub", call("current_date"), lit(7, INT))),
-            "DATE '2026-11-15' in place of date_sub(current_date(), 7)",
+            f"DATE '2026-11-15' in place of date_sub(current_date(), 7){MOMENT}",
         ),
         (
             ex.Compare("<", col("ts"), call("current_timestamp")),
-            "TIMESTAMP 'yyyy-MM-dd HH:mm:ss' in place of current_timestamp()",
+            f"TIMESTAMP 'yyyy-MM-dd HH:mm:ss' in place of current_timestamp(){MOMENT}",
         ),
     ],
     ids=str,
@@ -91,6 +94,7 @@ def test_the_clock_only_moves_on(condition: ex.HudiExpression, remedy: str) -> N
     [constant] = open_constants(condition, SCHEMA, SPARK.at(clock))
     assert constant.remedy == remedy
     assert "only known to be at least" in constant.why
+    assert "the clock only moves on" in constant.why
     assert open_constants(condition, SCHEMA, SPARK.at(Clock.fixed(NOW))) == ()
 
 
@@ -101,7 +105,23 @@ def test_a_blocker_on_the_clock_is_no_range() -> None:
     bound = bind(condition, SCHEMA, SPARK.at(clock))
     [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source], SCHEMA)
     assert (blocker.cause, blocker.open) == ("not decided", 2)
-    assert blocker.remedy == "DATE '2026-11-22' in place of current_date()"
+    assert blocker.remedy == f"DATE '2026-11-22' in place of current_date(){MOMENT}"
+    assert blocker.sentence == (
+        "dt < current_date(): the query may run later than this plan, and the clock only moves on: current_date() is "
+        f"only known to be at least DATE '2026-11-22'; with {blocker.remedy}, up to 2 more file slices could be skipped"
+    )
+
+
+def test_where_nothing_is_known_of_the_clock_the_sentence_says_how_to_give_it() -> None:
+    """Hive folds current_date() before it writes a filter, but not unix_timestamp()."""
+    condition = ex.Compare("<", col("b"), call("unix_timestamp"))
+    schema = Schema([Field("b", BIGINT)])
+    source = StatisticsProvider("column_stats", {"b": from_values(BIGINT, [1, 5], [4, 9])})
+    bound = bind(condition, schema, Semantics.named("hive", "UTC"))
+    [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source], schema)
+    assert (blocker.cause, blocker.alone) == ("not decided", 2)
+    assert "unix_timestamp() is known only when the query runs" in blocker.reason
+    assert blocker.remedy == f"its number in place of unix_timestamp(){MOMENT}"
 
 
 def test_a_blocker_names_the_literal_and_the_slices_that_hang_on_it() -> None:
@@ -114,3 +134,21 @@ def test_a_blocker_names_the_literal_and_the_slices_that_hang_on_it() -> None:
     assert blocker.sentence.endswith(
         "with DATE 'yyyy-MM-dd' in place of my_udf(3), up to 2 more file slices could be skipped"
     )
+
+
+def test_a_list_of_a_hundred_thousand_members_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each member was paired with all others: minutes for ``why_not_more`` of a long list."""
+    members = tuple(lit(number, INT) for number in range(100_000))
+    condition = ex.In(col("x"), (*members, UDF))
+    looked_at = 0
+
+    def counted(node: ex.Node, schema: object) -> object:
+        nonlocal looked_at
+        looked_at += 1
+        return column_type(node, schema)  # type: ignore[arg-type]
+
+    column_type = open_constants_module._column_type
+    monkeypatch.setattr(open_constants_module, "_column_type", counted)
+    [constant] = open_constants(condition, SCHEMA, SPARK)
+    assert constant.literal == "its number"
+    assert looked_at < 10

@@ -65,6 +65,45 @@ OF_SPARK = (
     "curdate() + {n}",
     "cast(now() - interval '{n}' hour as date)",
     "cast(dateadd(DAY, -{n}, now()) as date)",
+    "date 'today'",
+    "date 'yesterday'",
+    "date(now())",
+    "try_add(current_date(), -{n})",
+    "next_day(date_sub(current_date(), {n}), 'MON')",
+    "make_date(year(current_date()), 1, 1)",
+    "make_date(year(date_sub(current_date(), {n})), month(current_date()), 1)",
+    "make_date(year(current_date()) - 1, 12, 31)",
+    "date_add(current_date(), 1 - dayofweek(current_date()))",
+    "to_date(from_unixtime(unix_timestamp()))",
+    "date_from_unix_date(unix_date(current_date()) - {n})",
+)
+MOMENTS_OF_SPARK = (
+    "now() - interval '{n}' hour",
+    "timestamp 'yesterday'",
+    "timestampadd(HOUR, -{n}, now())",
+    "dateadd(DAY, -{n}, current_date())",
+    "timestamp(date_sub(current_date(), {n}))",
+    "timestamp_seconds(unix_timestamp() - {n} * 3600)",
+    "timestamp_millis(unix_millis(now()) - {n} * 3600000)",
+    "cast(unix_timestamp() - {n} * 3600 as timestamp)",
+    "to_timestamp(from_unixtime(unix_timestamp() - {n} * 86400))",
+    "to_timestamp(date_format(now(), 'yyyy-MM-dd HH:mm:ss'))",
+    "current_timestamp() - make_interval(0, 0, 0, {n})",
+)
+SECONDS_OF_SPARK = (
+    "unix_timestamp(now())",
+    "unix_seconds(now()) - {n}",
+    "unix_timestamp(current_date())",
+    "unix_timestamp(date_sub(current_date(), {n}))",
+    "unix_timestamp(date_trunc('month', now()))",
+    "unix_timestamp() div 3600 * 3600",
+    "unix_timestamp(localtimestamp())",
+)
+TEXTS_OF_SPARK = (
+    "concat(year(current_date()), '-01-01')",
+    "left(current_date(), 7)",
+    "substr(cast(date_sub(current_date(), {n}) as string), 1, 7)",
+    "from_unixtime(unix_timestamp())",
 )
 MOMENTS = (
     "current_timestamp()",
@@ -94,13 +133,14 @@ def at(text: str) -> int:
 
 def condition(rng: random.Random, engine: str) -> str:
     """A filter on the clock."""
-    dates = DATES + OF_SPARK * engine.startswith("spark")
+    of_spark = engine.startswith("spark")
+    dates = DATES + OF_SPARK * of_spark
     kinds = {
         "d": dates,
-        "t": MOMENTS,
-        "n": ("localtimestamp()", "localtimestamp() - interval {n} days") if engine.startswith("spark") else MOMENTS,
-        "p": TEXTS,
-        "l": SECONDS,
+        "t": MOMENTS + MOMENTS_OF_SPARK * of_spark,
+        "n": ("localtimestamp()", "localtimestamp() - interval {n} days") if of_spark else MOMENTS,
+        "p": TEXTS + TEXTS_OF_SPARK * of_spark,
+        "l": SECONDS + SECONDS_OF_SPARK * of_spark,
         "i": ("cast(date_format(date_sub(current_date(), {n}), 'yyyyMMdd') as int)", *SECONDS),
     }
     column = rng.choice("dddtttnpli")
@@ -198,7 +238,9 @@ def test_in_an_unknown_zone_the_day_may_be_another_one(zone: str) -> None:
         planned = at("2026-01-01") + rng.randrange(DAY * 365)
         later = planned + rng.choice((0, 5, 300)) * 86_400 * rng.randrange(1_000_000)
         column, text = rng.choice(
-            [("d", one) for one in DATES[:6]]
+            [("d", one) for one in (*DATES[:6], *OF_SPARK)]
+            + [("t", one) for one in MOMENTS_OF_SPARK]
+            + [("l", one) for one in SECONDS_OF_SPARK]
             + [("n", "localtimestamp() - interval {n} hours"), ("t", "now() - interval {n} days")]
             + [("t", "now() - interval '{n}' month"), ("d", "cast(now() as date)"), ("p", TEXTS[1]), ("p", TEXTS[3])]
         )

@@ -164,6 +164,16 @@ def test_p13_milliseconds_are_widened(value, upper, expected):
     assert distrust.widen_millis(counts(value), upper=upper).tolist() == [expected]
 
 
+@given(st.integers(-62_135_596_800, 253_402_300_799), st.integers(0, 999_999), st.booleans())
+def test_p14_a_bound_of_an_unknown_unit_holds_the_moment_in_both_units(second, micro, upper):
+    moment = second * 1_000_000 + micro
+    for stored_number in (moment, moment // 1000):
+        [bound] = distrust.widen_unknown_unit(counts(stored_number), upper=upper).tolist()
+        assert bound >= moment if upper else bound <= moment
+    [recent] = distrust.widen_unknown_unit(counts(253_402_300_800_000 + abs(moment)), upper=upper).tolist()
+    assert recent == 253_402_300_800_000 + abs(moment)
+
+
 @pytest.mark.parametrize(
     ("value", "upper", "expected"),
     [

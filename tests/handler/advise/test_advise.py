@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from handler import open_table, prune
 from handler.advise.advisor import Advisor
@@ -17,6 +19,7 @@ from handler.advise.ranking import advise
 from handler.advise.reasons import why_nothing
 from handler.advise.workload import read_workload
 from handler.cli.main import main
+from handler.views.advise import show_advice
 from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import create, drop
@@ -50,6 +53,19 @@ def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_narrow_terminal_shows_whole_names(main_cow, width):
+    advice = advise(
+        advisor_of(main_cow, ["_hoodie_file_name = 'x'", "i = 100", "s = 'x'", "_hoodie_commit_seqno = 'y'"])
+    )
+    out = io.StringIO()
+    show_advice(advice, "", None, Console(file=out, width=width))
+    names = {one.entry.on for one in advice.candidates if one.skipped > 0}
+    assert {"i", "s"} <= names
+    lines = [line.split()[:1] for line in out.getvalue().splitlines()]
+    assert all([name] in lines for name in names)
+
+
 def advisor_of(folder, lines, files=10_000):
     opened = open_table(folder)
     workload = None if lines is None else read_workload(lines, opened.path, opened.table.schema, time_zone="UTC")
@@ -75,7 +91,7 @@ def kept_by(folder, filters):
 BUILT = {"1.1.1_main_cow": 0, "1.1.1_main_mor": 1, "1.1.1_nan_cow": 2, "1.1.1_evol_cow": 3, "1.0.2_sec_mor": 0}
 
 
-@pytest.mark.parametrize("name", share(BUILT, 3))
+@pytest.mark.parametrize("name", share(BUILT, 5))
 def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch):
     monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     folder = unpack_copy(name)

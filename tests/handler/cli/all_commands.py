@@ -21,6 +21,7 @@ def commands(group: click.Group = main, words: tuple[str, ...] = ()) -> Iterator
 #: Every command that takes a table; ``{table}`` stands for it.
 ON_A_TABLE: dict[str, list[str]] = {
     "prune": ["prune", "{table}", "--where", "i = 100"],
+    "diff": ["diff", "{table}", "--where", "i = 100", "--where", "i = 200"],
     "explain": ["explain", "{table}", "--where", "i = 100"],
     "inspect": ["inspect", "{table}"],
     "files": ["files", "{table}"],

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
+from handler.cli.exit_codes import BAD_INPUT
 from handler.cli.main import main
 from tests.handler.conftest import hive_filters
 
@@ -159,7 +160,7 @@ def test_prune_with_a_hive_filter(main_cow, tmp_path):
 
 
 def test_prune_for_people(main_cow):
-    result = run("prune", main_cow, "--where", "i < -200 AND nope = 1")
+    result = run("prune", main_cow, "--where", "i < -200 AND nope = 1", "--lenient")
     assert result.exit_code == 0
     for text in ("11 of 14 file slices", "Kept", "Skipped", "What could not be used", "nope", "Why not more"):
         assert text in result.stdout
@@ -173,6 +174,20 @@ def test_prune_for_people(main_cow):
         assert text in result.stdout
 
 
+@pytest.mark.parametrize("command", ["prune", "explain"])
+@pytest.mark.parametrize("given", [["--where", "ii = 3 OR i = 1"], ["--where", "i = 1 OR ii[0] = 3"]])
+def test_a_column_that_the_table_does_not_have_ends_the_command_unless_it_is_lenient(main_cow, command, given):
+    result = run(command, main_cow, *given)
+    assert result.exit_code == BAD_INPUT
+    assert result.stderr == "sargo: column ii is not in the table; did you mean i? (--lenient goes on without it)\n"
+    strict = run(command, main_cow, *given, "--strict")
+    assert (strict.exit_code, strict.stderr) == (BAD_INPUT, "sargo: column ii is not in the table; did you mean i?\n")
+    lenient = run(command, main_cow, *given, "--lenient")
+    assert lenient.exit_code == 0
+    assert "column ii is not in the table" in lenient.stdout
+    assert run(command, main_cow, *given, "--strict", "--lenient").exit_code == BAD_INPUT
+
+
 def test_prune_as_of_an_instant(main_cow):
     latest = document("prune", main_cow, "--where", "i = 100")
     assert document("prune", main_cow, "--where", "i = 100", "--as-of", latest["instant"])["kept"] == latest["kept"]
@@ -182,6 +197,8 @@ def test_prune_as_of_an_instant(main_cow):
     ("arguments", "why"),
     [
         (["--where", "i ="], "operand is missing"),
+        (["--where", "dt >= date 1992-02-01"], "line 1, column 15: the value after DATE stands in quotes: DATE '"),
+        (["--where", "ts <\n timestamp 1992"], "line 2, column 15: the value after TIMESTAMP stands in quotes"),
         (["--where", "SELECT 1"], "only the condition"),
         (["--hive-filter", "zzz"], "hive.io.filter.expr.serialized"),
         ([], "either --where"),
@@ -255,7 +272,7 @@ def test_explain_one_file(main_cow):
     stats = one["leaves"][1]["columns"][0]
     assert set(stats) == {"kind", "column", "lo", "hi", "null_count", "row_count", "trust"}
     assert stats["lo"].startswith("20")
-    assert "0 file slices" in failure(2, "explain", main_cow, "--where", "i = 1", "--file", "zzz")
+    assert "no file slices have" in failure(2, "explain", main_cow, "--where", "i = 1", "--file", "zzz")
 
 
 # -- the rest

@@ -105,7 +105,7 @@ def test_an_index_beside_a_table_that_is_only_read(table, tmp_path):
 def test_a_table_with_an_index_in_it_has_the_same_files_without_a_metadata_table_too(table):
     properties = table / ".hoodie" / "hoodie.properties"
     properties.write_text(
-        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions" not in line)
+        "".join(line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions" not in line)
     )
     before = open_table(table)
     assert before.metadata is None

@@ -16,7 +16,7 @@ from tests.handler.cli.all_commands import commands
 
 HEAVY = {
     *("numpy", "pyarrow", "fastavro", "sqlglot", "rich", "isal", "xxhash", "platformdirs", "pandas", "pyspark", "py4j"),
-    *("pydantic", "pydantic_settings", "thriftpy2", "prometheus_client", "hudi", "fsspec", "google_crc32c", "cramjam"),
+    *("pydantic", "pydantic_settings", "thrift", "prometheus_client", "hudi", "fsspec", "google_crc32c", "cramjam"),
     *("asyncio", "multiprocessing", "email", "http", "ssl"),
 }
 #: The help of every command took 190 modules when this was written; one library adds hundreds.
@@ -36,7 +36,7 @@ WITHOUT_THE_EXTRA = """
 import json, sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("pydantic", "pydantic_settings", "thriftpy2", "prometheus_client", "pyhive"):
+        if name.partition(".")[0] in ("pydantic", "pydantic_settings", "thrift", "prometheus_client", "pyhive"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 from click.testing import CliRunner

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from handler.cli.main import main
+from handler.doctor.hudi import BUNDLE, THIN, check_hudi
 from handler.doctor.jar import check_jar
 from handler.doctor.settings import check_settings, site_settings
 from handler.doctor.sidecar import check_filter, check_sidecar, check_table
@@ -21,6 +22,7 @@ GOOD = {
     "hive.input.format": "org.apache.hadoop.hive.ql.io.HiveInputFormat",
     "hoodie.file.group.reader.enabled": "false",
     "sargo.sidecar.address": "sargo:10950",
+    "hive.aux.jars.path": "file:///opt/hive/auxlib/sargo-hive.jar",
 }
 
 
@@ -69,7 +71,9 @@ def test_what_is_no_jar_of_ours_is_named(tmp_path, content):
 
 @pytest.mark.parametrize("name", ["hive-site-3.1.xml", "hive-site-4.xml"])
 def test_the_fragments_that_administrators_copy_are_found_right(name):
-    settings = site_settings([HIVE_CONF / name])
+    settings = site_settings([HIVE_CONF / name])  # without the place of the jar, which is the administrator's
+    assert "hive.aux.jars.path" not in settings
+    settings["hive.aux.jars.path"] = GOOD["hive.aux.jars.path"]
     assert states(check_settings(settings, name)) == ["ok"]
 
 
@@ -95,10 +99,125 @@ def test_a_setting_that_keeps_filters_away_is_named_with_its_cure(key, value, st
     assert "sargo:10950" in findings[0].remedy if "address" in key else key in findings[0].remedy
 
 
+@pytest.mark.parametrize(
+    ("paths", "state"),
+    [
+        (None, "warning"),
+        ("", "warning"),
+        ("/opt/other.jar,file:///opt/hive/auxlib/more.jar", "warning"),
+        ("/opt/sargo/other.jar", "warning"),
+        ("/opt/other.jar, file:///opt/hive/auxlib/sargo-hive-0.2.jar", "ok"),
+        ("hdfs://nn/jars/Sargo.jar", "ok"),
+        ("/opt/hive/auxlib/", "ok"),
+    ],
+)
+def test_the_jar_has_to_reach_tasks_and_application_masters(paths, state):
+    settings = {name: text for name, text in {**GOOD, "hive.aux.jars.path": paths}.items() if text is not None}
+    findings = list(check_settings(settings, "x"))
+    assert states(findings) == (["warning", "ok"] if state == "warning" else ["ok"])
+    if state == "warning":
+        assert "Failed to load plan" in findings[0].text
+
+
+def test_one_loopback_of_a_list_is_warned_of_under_tez():
+    settings = {**GOOD, "hive.execution.engine": "tez", "sargo.sidecar.address": "sargo:10950, [::1]:10950"}
+    [warning, _] = check_settings(settings, "x")
+    assert (warning.state, "[::1]:10950" in warning.text) == ("warning", True)
+
+
 def test_under_tez_another_address_than_the_machines_own_is_asked_for():
     settings = {**GOOD, "hive.execution.engine": "tez", "sargo.sidecar.address": "127.0.0.1:10950"}
     del settings["hive.input.format"]  # MapReduce's concern
     assert states(check_settings(settings, "x")) == ["warning", "ok"]
+
+
+@pytest.mark.parametrize("manager", ["SQLStdHiveAuthorizerFactory", "org.apache.ranger.RangerHiveAuthorizerFactory"])
+def test_authorization_that_refuses_settings_of_a_session_is_named(manager):
+    on = {"hive.security.authorization.enabled": "true", "hive.security.authorization.manager": manager}
+    key = "hive.security.authorization.sqlstd.confwhitelist"
+    [warning, _] = check_settings({**GOOD, **on, key: r"hive\.cbo\..*|mapred.*|("}, "x")
+    assert warning.state == "warning"
+    assert rf"set {key}.append=sargo\..*" in warning.remedy
+    assert states(check_settings({**GOOD, **on, f"{key}.append": r"tez\..*|sargo\..*"}, "x")) == ["ok"]
+    assert states(check_settings({**GOOD, **on, "hive.security.authorization.enabled": "false"}, "x")) == ["ok"]
+
+
+THIN_JARS = [f"{name}-1.0.2.jar" for name in THIN]
+
+
+@pytest.mark.parametrize(
+    ("names", "state", "text"),
+    [
+        (THIN_JARS, "ok", "Hudi's jars 1.0.2, as in Sargo's tests"),
+        ([name.replace("1.0.2", "0.15.0") for name in THIN_JARS], "ok", "Hudi's jars 0.15.0; Sargo's tests run"),
+        (["hudi-hadoop-mr-bundle-1.0.2.jar", "hive-exec-4.0.1.jar"], "ok", f"{BUNDLE} 1.0.2; Sargo's tests run"),
+        (["hudi-hadoop-mr-bundle-1.0.2.jar", *THIN_JARS], "warning", f"{BUNDLE} holds hudi-common"),
+        (THIN_JARS[1:], "failed", "without hudi-common"),
+        ([*THIN_JARS[1:], "hudi-common-1.1.0-rc1.jar"], "failed", "jars of Hudi 1.0.2 and 1.1.0-rc1 are mixed"),
+        ([*THIN_JARS, "hudi-common-0.15.0.jar"], "failed", "hudi-common is there as 0.15.0 and 1.0.2"),
+        (["hudi-spark3.5-bundle_2.12-1.0.2.jar"], "failed", "no jar of Hudi for Hive in "),
+        ([], "failed", "no jar of Hudi for Hive in "),
+    ],
+)
+def test_jars_of_hudi_are_told_by_name_and_version(tmp_path, names, state, text):
+    for name in names:
+        (tmp_path / name).touch()
+    first, *others = check_hudi([tmp_path])
+    assert first.state == state
+    assert text in first.text
+    assert "failed" not in states(others) or state == "failed"
+    assert states(check_hudi(tmp_path / name for name in names))[0] == (state if names else "failed")
+
+
+def test_a_folder_that_is_not_there_is_bad_input(tmp_path):
+    result = CliRunner().invoke(main, ["doctor", "--hive-lib", str(tmp_path / "none")])
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "No such file" in result.stderr
+
+
+def test_a_dead_sidecar_is_reported_once(main_cow):
+    tables = ["--table", str(main_cow)] * 2
+    result = CliRunner().invoke(main, ["doctor", "--sidecar", "127.0.0.1:1", *tables])
+    assert result.exit_code == 1
+    assert result.stdout.count("Connection refused") == 1
+    assert result.stdout.count("FAILED") == 1
+
+
+def test_each_sidecar_of_a_list_is_looked_at(sidecar, main_cow):
+    pool = [f"127.0.0.1:{sidecar(roots=[str(main_cow)]).port}" for _ in range(2)]
+    addresses = ",".join([pool[0], "127.0.0.1:1", pool[1]])
+    command = ["doctor", "--sidecar", addresses, "--table", str(main_cow), "--json"]
+    result = CliRunner().invoke(main, command)
+    findings = json.loads(result.stdout)["findings"]
+    assert result.exit_code == 1
+    assert [one["state"] for one in findings] == ["ok", "failed", "ok", "ok", "ok", "ok"]
+    for address in pool:
+        assert [one["check"] for one in findings if address in one["text"]] == ["sidecar", "table"]
+    assert "127.0.0.1:1" in findings[1]["text"]
+
+
+def test_a_query_is_counted_whichever_sidecar_of_a_list_hive_asks(sidecar, main_cow):
+    clients = [Client(f"127.0.0.1:{sidecar(roots=[str(main_cow)]).port}") for _ in range(2)]
+
+    def ask(statement):
+        if statement.startswith("SELECT"):
+            clients[1].prune(str(main_cow), b"", ())
+        return [("filterExpr:",)]
+
+    assert states(check_filter(ask, "trips", "id", *clients)) == ["ok"]
+
+
+def test_an_address_of_a_list_that_is_none_is_bad_input():
+    result = CliRunner().invoke(main, ["doctor", "--sidecar", "a:1,b"])
+    assert (result.exit_code, "'b' is not HOST:PORT" in result.stderr) == (2, True)
+
+
+def test_a_login_with_a_password_needs_the_file_of_it(tmp_path):
+    pytest.importorskip("pyhive.hive")
+    command = ["doctor", "--hive", "127.0.0.1:1", "--auth", "LDAP"]
+    assert "--auth LDAP needs --password-file" in CliRunner().invoke(main, command).stderr
+    none = CliRunner().invoke(main, [*command, "--password-file", str(tmp_path / "none")])
+    assert (none.exit_code, "No such file" in none.stderr) == (2, True)
 
 
 def test_a_sidecar_that_is_well_is_found_well(sidecar, main_cow):
@@ -138,9 +257,9 @@ def test_a_client_speaks_tls(sidecar, main_cow, certificates):
 
 
 def test_a_table_without_statistics_is_named(unpack, tmp_path):
-    assert states(check_table(str(tmp_path), None)) == ["failed"]
+    assert states(check_table(str(tmp_path))) == ["failed"]
     table = unpack("1.1.1_main_cow")
-    assert states(check_table(str(table), None)) == ["ok"]
+    assert states(check_table(str(table))) == ["ok"]
 
 
 @pytest.mark.parametrize(

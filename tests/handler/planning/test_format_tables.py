@@ -121,8 +121,8 @@ def test_a_payload_of_the_users_own_makes_values_that_no_file_holds(unpacked, tm
 def test_base_files_of_another_format_are_kept_and_unknown_ones_refused_by_name(unpacked, tmp_path, form):
     folder = shutil.copytree(unpacked("1.2.0_failed_cow"), tmp_path / "t")
     properties = folder / ".hoodie/hoodie.properties"
-    lines = [line for line in properties.read_text().splitlines() if "metadata.partitions" not in line]
-    properties.write_text("\n".join(lines))  # no metadata table: the files are listed
+    lines = [line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions" not in line]
+    properties.write_text("".join(lines))  # no metadata table: the files are listed
     none = "id = 'nobody'"
     assert len(prune(folder, none, "spark").skipped) == 8  # by the key ranges of the footers
     for path in folder.glob("p=p0/*.parquet"):

@@ -130,6 +130,6 @@ def test_there_is_a_limit_to_the_keys_and_none_to_the_depth(unpack):
 def test_keys_of_generators_that_are_not_known_are_not_made(unpack_copy, old, new, known):
     path = unpack_copy(TABLES[1])
     properties = path / ".hoodie" / "hoodie.properties"
-    lines = [line for line in properties.read_text().splitlines() if "populate.meta" not in line or known]
-    properties.write_text("\n".join(lines).replace(old, new))
+    lines = [line for line in properties.read_text().splitlines(keepends=True) if "populate.meta" not in line or known]
+    properties.write_text("".join(lines).replace(old, new))
     assert composite_key(open_table(path).table) == (CompositeKey(("id", "n")) if known else None)

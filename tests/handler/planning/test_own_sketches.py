@@ -78,7 +78,7 @@ def only_own(monkeypatch):
     monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches,))
 
 
-@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 8)])
+@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 20)])
 def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     change = index(folder)
@@ -93,14 +93,14 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     assert skipped > 0
 
 
-@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 3))
+@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 6))
 def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sketch):
     folder = unpack_format_table(name, tmp_path / "t")
     index(folder, (sketch,))
     assert check(open_table(folder), reads_of(folder)[0], one_in=3)[0] == []
 
 
-@pytest.mark.parametrize("name", share(TABLES, 4))
+@pytest.mark.parametrize("name", share(TABLES, 8))
 def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     folder = unpack_copy(name)
     index(folder)
@@ -189,8 +189,10 @@ def test_a_column_of_which_the_table_has_no_statistics_is_skipped_by(unpack_copy
     folder = unpack_copy("1.1.1_main_cow")
     properties = folder / ".hoodie/hoodie.properties"
     properties.write_text(
-        "\n".join(
-            line for line in properties.read_text().splitlines() if "hoodie.table.metadata.partitions" not in line
+        "".join(
+            line
+            for line in properties.read_text().splitlines(keepends=True)
+            if "hoodie.table.metadata.partitions" not in line
         )
     )
     assert len(prune(folder, "i > 1740", "spark", time_zone="UTC", strict=True).skipped) == 0

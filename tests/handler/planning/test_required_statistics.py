@@ -83,17 +83,18 @@ def opened(monkeypatch):
     found = defaultdict(set)
 
     def counting(method):
-        def counted(self, path):
+        def counted(self, path, *more):
             place = self.absolute(path)
             if METADATA in place and not place.endswith((".deltacommit", ".commit")):
                 found[place.partition(METADATA)[2].partition("/")[0]].add(place)
             elif place.endswith(DATA):
                 found["data"].add(place)
-            return method(self, path)
+            return method(self, path, *more)
 
         return counted
 
-    monkeypatch.setattr(Storage, "_stream", counting(Storage._stream))
+    for name in ("_read", "_stream"):
+        monkeypatch.setattr(Storage, name, counting(getattr(Storage, name)))
     return found
 
 

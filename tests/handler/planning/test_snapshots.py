@@ -53,7 +53,7 @@ def said(plan):
             "1.1.1_bucket_ch_resized_mor",
             "1.2.0_bloom_cow",
         ],
-        3,
+        5,
     ),
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):

@@ -1,4 +1,4 @@
-"""Thrift messages for the tests of the Java client, as thriftpy2 writes them from ``handler/sargo.thrift``.
+"""Thrift messages for the tests of the Java client, as Apache Thrift writes them from ``handler/sargo.thrift``.
 
 The Java client (``Wire.java``) writes and reads these messages by hand. Its tests compare it with the bytes that this
 program makes from the IDL, and so with an implementation that shares no code with it:
@@ -15,14 +15,11 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from thriftpy2.protocol.binary import TBinaryProtocol
-from thriftpy2.thrift import TMessageType
-
-from handler.sidecar.idl import interface
-from handler.sidecar.wire import MemoryTransport, ThriftCall, failure, result
+from handler.sidecar.idl import PruneReply, PruneRequest, RefusedMessage
+from handler.sidecar.wire import ThriftCall, call_message, failure, result
 
 MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/hive/messages.properties"
-HEAD = "# Written by `python -m tests.handler.sidecar.java_messages` from handler/sargo.thrift with thriftpy2.\n"
+HEAD = "# Written by `python -m tests.handler.sidecar.java_messages` from handler/sargo.thrift with Apache Thrift.\n"
 NAMES = b"dt=1/a.parquet\ndt=1/b.parquet\ndt=2/c.parquet"
 
 REQUIRED: dict[str, Any] = {
@@ -81,6 +78,11 @@ REPLIES: dict[str, dict[str, Any]] = {
 REFUSALS: dict[str, dict[str, str | None]] = {
     "version": {"code": "version", "why": "protocol 2"},
     "secret": {"code": "secret", "why": "the secret is wrong"},
+    "busy": {"code": "busy", "why": "64 requests are being answered"},
+    "stopping": {"code": "stopping", "why": "the sidecar is stopping"},
+    "table": {"code": "table", "why": "the table is not below the roots"},
+    "request": {"code": "request", "why": "name_count is missing"},
+    "limit": {"code": "limit", "why": "a request may list up to 2 names"},
     "no_code": {"why": "busy"},
 }
 
@@ -91,28 +93,21 @@ def frame(message: bytes) -> bytes:
 
 def request(fields: dict[str, Any]) -> bytes:
     """A call of ``prune`` with the sequence number 1."""
-    module = interface()
-    memory = MemoryTransport()
-    protocol: Any = TBinaryProtocol(memory)
-    protocol.write_message_begin("prune", TMessageType.CALL, 1)
-    module.Sargo.prune_args(request=module.PruneRequest(**fields)).write(protocol)
-    protocol.write_message_end()
-    return frame(memory.written())
+    return frame(call_message("prune", {"request": PruneRequest(**fields)}))
 
 
 def messages() -> dict[str, bytes]:
     """Every message by its name."""
-    module = interface()
     call = ThriftCall("prune", 1, ())
     frames = {f"request.{name}": request(fields) for name, fields in REQUESTS.items()}
     for name, fields in REPLIES.items():
-        frames[f"reply.{name}"] = frame(result(call, module.PruneReply(**fields)))
+        frames[f"reply.{name}"] = frame(result(call, PruneReply(**fields)))
     for name, why in REFUSALS.items():
-        frames[f"refused.{name}"] = frame(result(call, refused=module.Refused(**why)))
+        frames[f"refused.{name}"] = frame(result(call, refused=RefusedMessage(**why)))
     frames["exception.of_the_call"] = frame(failure(call, "an internal error"))
     frames["exception.of_no_call"] = frame(failure(None, "no such method"))
     frames |= version_messages()
-    answer = module.PruneReply(**ANSWER)
+    answer = PruneReply(**ANSWER)
     frames["other.sequence"] = frame(result(ThriftCall("prune", 2, ()), answer))
     frames["other.method"] = frame(result(ThriftCall("explain", 1, ()), "a report"))
     frames["other.no_result"] = frame(result(call))
@@ -121,16 +116,10 @@ def messages() -> dict[str, bytes]:
 
 def version_messages() -> dict[str, bytes]:
     """The call that shows the secret, its answer, the answer of a sidecar that does not know it, and a refusal."""
-    module = interface()
-    memory = MemoryTransport()
-    protocol: Any = TBinaryProtocol(memory)
-    protocol.write_message_begin("version", TMessageType.CALL, 0)
-    module.Sargo.version_args(secret="open sesame").write(protocol)
-    protocol.write_message_end()
     call = ThriftCall("version", 0, ())
-    refused = module.Refused(code="secret", why="the secret is missing or wrong")
+    refused = RefusedMessage(code="secret", why="the secret is missing or wrong")
     return {
-        "version.shows_secret": frame(memory.written()),
+        "version.shows_secret": frame(call_message("version", {"secret": "open sesame"}, sequence=0)),
         "version.reply": frame(result(call, '{"sargo": "1.0.0", "protocol": 1}')),
         "version.refused": frame(result(call, refused=refused)),
     }

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
-from handler.sidecar.request_matching import BASE_SKIPPED, SLICE_SKIPPED, ViewFiles
+from handler.sidecar.request_matching import ViewFiles
 from handler.sidecar.view import View
 from handler.sql.parsing import parse
 from tests.handler.conftest import hive_filters
@@ -132,9 +133,8 @@ def test_a_wrong_skip_turns_the_table_off_and_raises_the_alarm(sidecar, main_cow
 
     def wrong(self, question):
         found = decide(self, question)
-        found.skipped[:] = True  # a fault, as if every file could be skipped
-        found.verdicts[:-1] |= SLICE_SKIPPED | BASE_SKIPPED
-        return found
+        every = found.skipped | ~found.skipped
+        return replace(found, planned=replace(found.planned, skipped=every))  # a fault: no file may hold a match
 
     monkeypatch.setattr(View, "decide", wrong)
     names = [item.base_file for item in open_table(main_cow).at().slices]

@@ -15,7 +15,7 @@ def test_the_sidecar_reads_every_field_of_the_java_clients_request(name):
     lines = dict(line.split("=", 1) for line in MESSAGES.read_text().splitlines() if not line.startswith("#"))
     call = read_call(memoryview(bytes.fromhex(lines[f"request.{name}"])[4:]))
     (request,) = call.arguments
-    given = {field: value for field, value in vars(request).items() if value is not None}
+    given = {field: getattr(request, field) for field in request.__slots__ if getattr(request, field) is not None}
     assert (call.method, call.sequence, given) == ("prune", 1, REQUESTS[name])
     assert call.secret == REQUESTS[name].get("secret")
 

@@ -6,7 +6,9 @@ import os
 import pytest
 
 from handler import open_table, prune
-from handler.sidecar.idl import interface
+from handler.sidecar.idl import Refused, RefusedMessage
+from handler.sidecar.roots.allowed_roots import AllowedRoots
+from handler.sidecar.settings import SettingsError
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
 from tests.handler.sidecar.test_audit import wait_for
@@ -104,10 +106,47 @@ def test_a_merge_on_read_table_in_a_bucket_gets_bits_for_whole_slices(served, un
 )
 def test_what_is_not_below_the_root_is_refused_and_nothing_of_it_is_requested(served, bucket, main_cow, uri):
     bucket.take_requests()
-    with served.client() as client, pytest.raises(interface().Refused) as refused:
+    with served.client() as client, pytest.raises(RefusedMessage) as refused:
         client.prune(request(uri, I_IS_100, files(main_cow)))
     assert refused.value.code == "table"
     assert bucket.take_requests() == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_allowed"),
+    [
+        ("s3a://lake/warehouse/db/trips", True),
+        ("s3n://lake//warehouse/db/trips/", True),
+        ("s3a://lake/warehouse/db/a%20b%2520c%23d", True),
+        ("s3a://lake", True),
+        ("s3a://lake2/warehouse/db/trips", False),
+        ("s3a://lake.x/warehouse", False),
+        ("s3a://x@lake/warehouse/db/trips", False),
+        ("s3a:///lake/warehouse/db/trips", False),
+        ("s3a://lak/e/warehouse/db/trips", False),
+        ("s3a://lake%2Fwarehouse/db/trips", False),
+        ("s3a://lake/../lake2/trips", False),
+        ("s3a://lake/%2e%2e/lake2/trips", False),
+        ("s3a://lake/a%2", False),
+        ("s3a://lake/a%FF", False),
+        ("/lake/warehouse/db/trips", False),
+        ("gs://lake/warehouse/db/trips", False),
+    ],
+)
+@pytest.mark.parametrize("root", ["s3://lake", "s3a://lake/"])
+def test_a_whole_bucket_may_be_a_root(root, uri, is_allowed):
+    roots = AllowedRoots([root])
+    if is_allowed:
+        assert roots.locate(uri).path.startswith("s3://lake/")
+    else:
+        with pytest.raises(Refused):
+            roots.locate(uri)
+
+
+@pytest.mark.parametrize("root", ["s3://", "s3:lake", "s3:/lake", "file://localhost", "lake", "s3://k:s@lake"])
+def test_a_root_without_a_bucket_or_with_a_password_is_refused(root):
+    with pytest.raises(SettingsError):
+        AllowedRoots([root])
 
 
 @pytest.mark.parametrize(

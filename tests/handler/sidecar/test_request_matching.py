@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluator.evaluation.bit_sets import bits_of_mask
 from handler.sidecar import request_matching
 from handler.sidecar.names import ListedNames
 from handler.sidecar.request_matching import ViewFiles, names_to_skip, needs_fresh_view
@@ -117,7 +118,8 @@ def slices_of(groups):
 
 def bits(known, skipped, listed, table_type, query_type):
     matched = known.match(listed, table_type)
-    verdicts = known.verdicts(skipped, np.zeros_like(skipped))[matched.indices]
+    skipped = bits_of_mask(skipped)
+    verdicts = matched.verdicts(skipped, ~skipped)
     may_skip, _ = names_to_skip(skipped, verdicts, matched, query_type)
     return may_skip
 
@@ -177,6 +179,19 @@ def test_a_read_optimised_query_loses_no_row_of_a_base_file_whatever_the_logs_sa
     for file in files:
         if file.name in skipped:
             assert not any(CONDITIONS[condition][0](*row) for row in merged([file]))
+
+
+@settings(max_examples=200)
+@given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)))
+def test_no_split_is_dropped_that_holds_a_row_when_the_table_became_merge_on_read_since(events, data, condition):
+    moments = history(events, with_logs=True)
+    view = {key: group for key, group in data.draw(st.sampled_from(moments)).items() if not group.logs}
+    splits = [group.files() for group in data.draw(st.sampled_from(moments)).values()]
+    names = [file.name for files in splits for file in files]
+    skipped = answer(view, names, condition, COW, "snapshot")
+    for files in splits:
+        if files and {file.name for file in files} <= skipped:
+            assert not any(CONDITIONS[condition][0](*row) for row in merged(files))
 
 
 # -- each rule by itself

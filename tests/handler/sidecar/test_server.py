@@ -231,7 +231,7 @@ def test_with_tls_plain_bytes_are_not_answered_and_a_client_that_checks_is(sidec
 
 
 def test_pages_show_metrics_and_health_and_nothing_else(sidecar, main_cow, names):
-    running = sidecar(roots=[str(main_cow)])
+    running = sidecar(roots=[str(main_cow)], page=False)
     with running.client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names))
     page = f"http://127.0.0.1:{running.sidecar.metrics_port}"

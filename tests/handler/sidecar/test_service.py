@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from handler import open_table, prune, what_helps
 from handler.cli.main import main
 from handler.sidecar.decisions.planning_process import PlanningFailed
-from handler.sidecar.idl import interface
+from handler.sidecar.idl import PROTOCOL_VERSION, RefusedMessage
 from handler.sidecar.metrics import BECAUSE
 from handler.sidecar.view import View
 from tests.handler.conftest import hive_filters
@@ -41,7 +41,7 @@ def test_an_answer_echoes_the_list_that_it_speaks_of(sidecar, main_cow, names):
     with sidecar(roots=[str(main_cow)]).client() as client:
         for _ in range(2):  # the second list is one that was seen before
             reply = client.prune(asked)
-            assert reply.protocol_version == interface().PROTOCOL_VERSION
+            assert reply.protocol_version == PROTOCOL_VERSION
             assert reply.digest == zlib.crc32(asked.names)
             assert len(reply.skip) == (len(names) + 7) // 8
 
@@ -97,7 +97,7 @@ def test_a_request_that_cannot_be_meant_is_refused_with_a_code(sidecar, main_cow
     for name, value in given.items():
         setattr(asked, name, value)
     with sidecar(roots=[str(main_cow)]).client() as client:
-        with pytest.raises(interface().Refused) as refused:
+        with pytest.raises(RefusedMessage) as refused:
             client.prune(asked)
         assert refused.value.code == code
         assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0  # the connection lives on
@@ -223,7 +223,7 @@ def test_a_compressed_list_that_is_not_one_list_is_refused(sidecar, main_cow, na
     asked = request(main_cow, I_IS_100, names, names_compressed=True)
     asked.names = change(asked.names)
     with sidecar(roots=[str(main_cow)], max_names_bytes=1 << 20).client() as client:
-        with pytest.raises(interface().Refused) as refused:
+        with pytest.raises(RefusedMessage) as refused:
             client.prune(asked)
         assert refused.value.code == code
 
@@ -237,7 +237,7 @@ def test_no_names_are_an_answer_of_no_bits(sidecar, main_cow):
 def test_health_and_version_say_that_it_is_there(sidecar, main_cow):
     with sidecar(roots=[str(main_cow)]).client() as client:
         assert json.loads(client.health())["status"] == "ok"
-        assert json.loads(client.version())["protocol"] == interface().PROTOCOL_VERSION
+        assert json.loads(client.version())["protocol"] == PROTOCOL_VERSION
 
 
 def test_explain_tells_what_was_skipped_and_why_not_more(sidecar, main_cow, names):
@@ -247,7 +247,7 @@ def test_explain_tells_what_was_skipped_and_why_not_more(sidecar, main_cow, name
         assert f"{len(names)} listed, {len(names)} known, {reply.skipped} skipped" in text
         assert "hive_1" in text
         assert "i = 100" in text
-        with pytest.raises(interface().Refused) as refused:
+        with pytest.raises(RefusedMessage) as refused:
             client.explain("another")
         assert refused.value.code == "unknown_report"
 
@@ -291,7 +291,7 @@ def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):
     with sidecar(roots=[str(main_cow)], reports=2).client() as client:
         ids = [client.prune(request(main_cow, I_IS_100, names)).report_id for _ in range(3)]
         assert len(set(ids)) == 3
-        with pytest.raises(interface().Refused):
+        with pytest.raises(RefusedMessage):
             client.explain(ids[0])
         assert all("i = 100" in client.explain(report) for report in ids[1:])
 
@@ -312,8 +312,18 @@ def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, na
 def test_reasons_in_a_reply_are_cut_to_a_length(sidecar, tmp_path):
     with sidecar(roots=[str(tmp_path)]).client() as client:
         reply = client.prune(request(f"{tmp_path}/{'/'.join(['x' * 100] * 20)}", I_IS_100, ["a"]))
-        assert max(map(len, reply.reasons)) == 300
+        assert max(map(len, reply.reasons)) == 1000
         assert len(client.explain(reply.report_id)) > 2000  # the report has the rest
+
+
+def test_the_log_has_the_cause_when_a_table_cannot_be_read(sidecar, tmp_path):
+    running = sidecar(roots=[str(tmp_path)])
+    with running.client() as client:
+        reply = client.prune(request(tmp_path / "none", I_IS_100, ["a"]))
+    answered = [json.loads(line) for line in running.log.getvalue().splitlines() if '"answered"' in line]
+    assert [one["because"] for one in answered] == ["table"]
+    assert "not a Hudi table" in answered[0]["why"]
+    assert answered[0]["why"] in reply.reasons
 
 
 def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):

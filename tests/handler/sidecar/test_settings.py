@@ -80,6 +80,18 @@ def test_a_secret_is_read_from_its_file_and_never_shown(tmp_path):
     assert "AKIA" not in print_settings(settings)
 
 
+def test_kerberos_is_for_hdfs_only(tmp_path):
+    settings = Settings(storage_options={"tries": "2"}, kerberos_principal="a@R", kerberos_keytab=tmp_path / "k")
+    kerberos = {"kerberos_principal": "a@R", "kerberos_keytab": str(tmp_path / "k")}
+    assert settings.options_of("s3://b/t") == {"tries": "2"}
+    assert settings.options_of("hdfs://nn/t") == settings.options_of("viewfs://v/t") == {"tries": "2", **kerberos}
+
+
+def test_a_keytab_needs_a_principal(file):
+    with pytest.raises(SettingsError, match="kerberos_keytab needs kerberos_principal"):
+        load_settings(file('kerberos_keytab = "/k"'), {})
+
+
 def test_a_misspelt_option_of_a_table_is_refused_with_the_closest_one(file):
     with pytest.raises(SettingsError, match=r"is hoodie\.index\.type meant"):
         load_settings(file('roots = ["/a"]\n[table_options."/a/t"]\n"hoodie.index.tpye" = "BUCKET"\n'), {})

@@ -8,7 +8,8 @@ import pytest
 from handler import open_table, prune
 from handler.indexes.operations import IndexWork
 from handler.sidecar import tables as tables_module
-from handler.sidecar.idl import interface
+from handler.sidecar.idl import RefusedMessage
+from handler.sidecar.reading.looks import TableReader
 from handler.sidecar.view import View
 from index_store.table.table import Table
 from tests.handler.conftest import hive_filters
@@ -32,11 +33,11 @@ def opens(monkeypatch):
     opened = Opens()
     make = Table.__init__
 
-    def counted(self, storage, *given):
+    def counted(self, storage, *given, **more):
         opened.append(storage.root)
         if "slow" in storage.root:
             assert opened.gate.wait(30)
-        make(self, storage, *given)
+        make(self, storage, *given, **more)
 
     monkeypatch.setattr(Table, "__init__", counted)
     yield opened
@@ -296,14 +297,14 @@ def test_a_table_that_cannot_be_opened_is_left_alone_for_a_while(sidecar, main_c
     for retry, looks in ((1000, 1), (0, 3)):
         running = sidecar(roots=[str(main_cow_copy)], retry_seconds=retry, refresh_seconds=0)
         looked = []
-        signature = tables_module._signature
-        tables_module._signature = lambda *of: (looked.append(1), signature(*of))[1]  # noqa: B023
+        look = TableReader.look
+        TableReader.look = lambda *of: (looked.append(1), look(*of))[1]  # noqa: B023
         try:
             with running.client() as client:
                 for _ in range(3):
                     assert client.prune(request(main_cow_copy, I_IS_100, listed)).skip == b""
         finally:
-            tables_module._signature = signature
+            TableReader.look = look
         assert len(looked) == looks
 
 
@@ -313,8 +314,8 @@ def test_log_files_that_are_appended_to_need_a_look_after_the_request(sidecar, u
     properties.write_text(properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ"))
     listed = files(table)
     looked = []
-    signature = tables_module._signature
-    monkeypatch.setattr(tables_module, "_signature", lambda *of: (looked.append(1), signature(*of))[1])
+    look = TableReader.look
+    monkeypatch.setattr(TableReader, "look", lambda *of: (looked.append(1), look(*of))[1])
     with sidecar(roots=[str(tmp_path)], refresh_seconds=1000).client() as client:
         for query_type, looks in (("snapshot", 1), ("snapshot", 2), ("read_optimized", 2), ("as_of", 3)):
             client.prune(request(table, I_IS_100, listed, query_type=query_type, instant="2027"))
@@ -358,6 +359,6 @@ def test_an_older_instant_that_is_slow_delays_no_plan_of_the_latest(sidecar, mai
 
 
 def test_an_instant_of_any_length_is_refused(sidecar, main_cow):
-    with sidecar(roots=[str(main_cow)]).client() as client, pytest.raises(interface().Refused) as refused:
+    with sidecar(roots=[str(main_cow)]).client() as client, pytest.raises(RefusedMessage) as refused:
         client.prune(request(main_cow, I_IS_100, [], query_type="as_of", instant="1" * 1_000_000))
     assert refused.value.code == "request"

@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from handler.sidecar import connection as connection_module
-from handler.sidecar.idl import interface
+from handler.sidecar.idl import RefusedMessage
 from handler.sidecar.view import View
 from tests.bench.sidecar import frame
 from tests.handler.sidecar.conftest import SECRET, request
@@ -196,7 +196,7 @@ def test_the_bytes_of_a_request_are_given_back_however_it_ends(sidecar, main_cow
             for changed in ({}, {"names_compressed": True}, {"protocol_version": 2}, {"engine": "none"}):
                 asked = request(table, I_IS_100, names, **changed)
                 asked.names = much
-                with running.client() as client, contextlib.suppress(interface().Refused):
+                with running.client() as client, contextlib.suppress(RefusedMessage):
                     client.prune(asked)
         for body in (prune_call(field(STRING, 2, text(much)), b"\x4d"), b"\0" * len(much)):
             with connect(running.port) as connection:

@@ -10,11 +10,11 @@ import threading
 import time
 
 import pytest
-from thriftpy2.thrift import TApplicationException
+from thrift.Thrift import TApplicationException
 
 from handler.sidecar import wire
 from handler.sidecar.client import Client, ClientError
-from handler.sidecar.idl import Refused, interface
+from handler.sidecar.idl import Refused, RefusedMessage
 from tests.bench.sidecar import frame
 from tests.handler.sidecar.conftest import SECRET, request
 from tests.handler.sidecar.strangers import (
@@ -136,7 +136,7 @@ def test_a_client_of_an_earlier_version_is_refused_clearly_when_it_sends_much(gu
     running = guarded()
     many = [*names, *(f"p/{i:0100d}" for i in range(50_000))]
     with running.client() as old:
-        with pytest.raises(interface().Refused, match="show the secret in a call of at most 8192 bytes") as refused:
+        with pytest.raises(RefusedMessage, match="show the secret in a call of at most 8192 bytes") as refused:
             old.prune(request(main_cow, I_IS_100, many, secret=SECRET))
         assert refused.value.code == "secret"
     with running.client() as old:
@@ -166,7 +166,7 @@ def test_explain_shows_filters_and_needs_the_secret(guarded, main_cow, names, gi
         client.explain(report)
     with running.client() as shown:
         shown.version(SECRET)
-        with pytest.raises(interface().Refused, match="secret"):
+        with pytest.raises(RefusedMessage, match="secret"):
             shown.explain(report)
     assert "i = 100" in Client(f"127.0.0.1:{running.port}", secret=SECRET).explain(report)
 
@@ -186,7 +186,7 @@ def test_the_secret_is_looked_at_before_the_version_and_the_table(guarded, main_
     running = guarded()
     with running.client() as client:
         for changed in ({"protocol_version": 99}, {"table": "/etc"}, {"engine": "none"}, {"name_count": -1}):
-            with pytest.raises(interface().Refused) as refused:
+            with pytest.raises(RefusedMessage) as refused:
                 client.prune(request(changed.pop("table", main_cow), I_IS_100, names, **changed))
             assert refused.value.code == "secret"
 

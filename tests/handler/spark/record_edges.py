@@ -1,5 +1,8 @@
 """Asks Spark for ``data/spark_edges.json.xz``: ``python -m tests.handler.spark.record_edges``. See ``spark_edges``.
 
+With the Python of `.venv/spark35` it asks Spark 3.5 for the moments alone, and writes ``data/spark_edges_3.5.json``: by
+zone and mode, the conditions of which 3.5 says otherwise than Spark 4.1.
+
 The conditions are drawn from a seed. Every row of a table is asked by itself: a condition is a column of a SELECT, so
 that Spark gives TRUE, FALSE or NULL. Some are also asked as filters, which Spark's optimiser rewrites.
 """
@@ -32,6 +35,7 @@ _ROWS = [0, 5, _P24 - 1, _P24, _P24 + 1, _P24 + 2, _P53 - 1, _P53, _P53 + 1, _P5
 _ROWS += [_P63 - 1, _P63 - 512, _P63 - 513, -_P63]
 _EDGES = [0, 5, _P24 - 1, _P24, _P24 + 1, _P24 + 2, _P53 - 1, _P53, _P53 + 1, _P53 + 2, _P53 + 3, _P63 - 1]
 _EDGES += [-_P24 - 1, -_P53 - 1, _P63 - 513, _P63 - 512]
+_MODES = {"legacy": "false", "ansi": "true"}
 _OPS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 #: Wall clocks around the changes of a clock: gaps first, then overlaps.
 ZONES = {
@@ -152,29 +156,51 @@ def record(spark: SparkSession, folder: str) -> dict[str, Any]:
     numbers: dict[str, Any] = {"columns": _NUMBERS, "rows": rows}
     table = _table(spark, f"{folder}/numbers", rows, _NUMBERS)
     conditions = _number_conditions(random.Random(18), 700)
-    modes = {"legacy": "false", "ansi": "true"}
-    for mode, ansi in modes.items():
+    for mode, ansi in _MODES.items():
         spark.conf.set("spark.sql.ansi.enabled", ansi)
         numbers[mode] = _answers(table, conditions, len(rows))
-    moments: dict[str, Any] = {}
+    return {"spark": spark.version, "numbers": numbers, "moments": moments(spark, folder)}
+
+
+def moments(spark: SparkSession, folder: str) -> dict[str, Any]:
+    """The answers about moments, by zone."""
+    found: dict[str, Any] = {}
     for zone, clocks in ZONES.items():
         spark.conf.set("spark.sql.session.timeZone", zone)
         rows = [{"c": clock, "z": clock, "dt": clock[:10]} for clock in clocks] + [dict.fromkeys(_MOMENTS)]
         table = _table(spark, f"{folder}/{zone.replace('/', '_')}", rows, _MOMENTS)
         held = table.orderBy("n").selectExpr("CAST(c AS STRING)", "unix_micros(z)", "CAST(dt AS STRING)").collect()
         conditions = _moment_conditions(clocks, random.Random(zone))
-        moments[zone] = {"rows": [list(row) for row in held]}
-        for mode, ansi in modes.items():
+        found[zone] = {"rows": [list(row) for row in held]}
+        for mode, ansi in _MODES.items():
             spark.conf.set("spark.sql.ansi.enabled", ansi)
-            moments[zone][mode] = _answers(table, conditions, len(rows))
+            found[zone][mode] = _answers(table, conditions, len(rows))
         filters = [text for text in conditions if text.startswith("c ") and "TIMESTAMP '" in text]
-        moments[zone]["selected"] = _selected(table, filters[:60:2], len(rows))
-    return {"spark": spark.version, "numbers": numbers, "moments": moments}
+        found[zone]["selected"] = _selected(table, filters[:60:2], len(rows))
+    return found
+
+
+def differences(spark: SparkSession, folder: str) -> dict[str, Any]:
+    """Where the answers about moments are not those on record: by zone and part, by condition."""
+    known = json.loads(lzma.decompress(_FILE.read_bytes()))["moments"]
+    found = moments(spark, folder)
+    for zone, parts in found.items():
+        if parts.pop("rows") != known[zone]["rows"]:
+            raise ValueError(f"the rows of {zone} are others")
+        for part, answers in parts.items():
+            if answers.keys() != known[zone][part].keys():
+                raise ValueError(f"the conditions of {zone} are others")
+            parts[part] = {text: answer for text, answer in answers.items() if answer != known[zone][part][text]}
+    return {"spark": spark.version, "differences": found}
 
 
 if __name__ == "__main__":
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as scratch:
-        _FILE.write_bytes(lzma.compress(json.dumps(record(session, scratch)).encode()))
+        if session.version.startswith("3.5"):
+            written = json.dumps(differences(session, scratch)) + "\n"
+            _FILE.with_name("spark_edges_3.5.json").write_text(written, "utf-8")
+        else:
+            _FILE.write_bytes(lzma.compress(json.dumps(record(session, scratch)).encode()))
     session.stop()

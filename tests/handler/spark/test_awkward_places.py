@@ -14,8 +14,8 @@ from handler.spark.pruning.prune import prune as prune_in_spark
 from handler.spark.reading.reading import read
 from handler.spark.source.registration import register
 from index_store.opened_table import open_table
-from tests.handler.planning.test_awkward_places import NAMES as PARTITIONS
-from tests.handler.planning.test_awkward_places import PLACES, of_partition
+from tests.handler.object_stores.test_awkward_places import NAMES as PARTITIONS
+from tests.handler.object_stores.test_awkward_places import PLACES, of_partition
 from tests.handler.spark.real_tables import unpack
 
 NAMES = ["a b%20c#d", "a?b+c&d=e", "'\"äö€{f,g}*[a]"]

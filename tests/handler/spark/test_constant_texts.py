@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from random import Random
 
 from pyspark.sql import SparkSession
@@ -25,6 +26,40 @@ _FORMS = {
     "btrim": "t tt",
     "substring_index": "tti",
     "to_date": "d",
+    "instr": "tt",
+    "locate": "tt tti",
+    "split_part": "tti",
+    "hex": "t i",
+    "ascii": "t",
+    "elt": "itt ittt",
+    "ltrim": "t tt",
+    "rtrim": "t tt",
+    "pmod": "nn",
+    "mod": "nn",
+    "ceil": "ni",
+    "floor": "ni",
+    "round": "ni",
+    "weekofyear": "d",
+    "dayofweek": "d m",
+    "next_day": "dw",
+    "months_between": "mm dd",
+    "unix_timestamp": "m",
+    "unix_millis": "m",
+    "timestamp_millis": "i",
+    "make_timestamp": "yccccc",
+    "date_format": "mp",
+    "from_unixtime": "ip",
+    "regexp_replace": "trt",
+    "timestampdiff": "umm",
+    "timestampadd": "uim",
+    "date_part": "fm",
+}
+_WORDS = {
+    "p": ("'d.M.yyyy'", "'EEE MMM dd'", "'hh:mm a'", "'yyyyDDD'", "'yy-MM-dd HH:mm:ss.SSS'", "'EEEE d MMMM y'"),
+    "r": ("'[aA]'", "'[^a-z]+'", "'b'", "'[ .-]'", "'ab+'"),
+    "u": ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND"),
+    "f": ("'year'", "'week'", "'dow'", "'doy'", "'second'", "'hour'", "'quarter'", "'yearofweek'"),
+    "w": ("'MON'", "'sunday'", "'fr'"),
 }
 
 
@@ -36,6 +71,22 @@ def drawn(random: Random) -> str:
             arguments.append("'" + "".join(random.choices("aAbiI .-\u00e9\u4e16", k=random.randint(0, 6))) + "'")
         elif kind == "i":
             arguments.append(str(random.randint(-4, 8)))
+        elif kind == "c":
+            arguments.append(str(random.randint(1, 28)))
+        elif kind == "y":
+            arguments.append(str(random.randint(1900, 2100)))
+        elif kind == "n":
+            arguments.append(
+                random.choice(("{0}", "{0}.{1}", "-{0}.{1}")).format(random.randint(1, 99), random.randint(1, 999))
+            )
+        elif kind == "m":
+            seconds = random.choice((10**9, 4 * 10**9, 10**6)) * random.uniform(-1, 1)
+            moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(
+                seconds=round(seconds, random.choice((0, 3, 6)))
+            )
+            arguments.append(f"timestamp '{moment}'")
+        elif kind in _WORDS:
+            arguments.append(random.choice(_WORDS[kind]))
         else:
             parts = [
                 str(random.randint(1583, 2400)),
@@ -43,6 +94,29 @@ def drawn(random: Random) -> str:
             ]
             arguments.append("'" + "-".join(parts[: random.randint(1, 3)]) + "'")
     return f"{name}({', '.join(arguments)})"
+
+
+def test_a_day_by_name_is_what_spark_makes_of_the_clock(spark: SparkSession) -> None:
+    """``tests/handler/sql/test_days_by_name.py`` says what SQL text makes of them."""
+    pairs = {
+        "date 'today'": "current_date()",
+        "date ' Now '": "current_date()",
+        "date 'yesterday'": "date_add(current_date(), -1)",
+        "date 'tomorrow'": "date_add(current_date(), 1)",
+        "date 'epoch'": "date '1970-01-01'",
+        "date '2020-01-31 10:00:00'": "date '2020-01-31'",
+        "timestamp 'today'": "cast(current_date() as timestamp)",
+        "timestamp 'yesterday'": "cast(date_add(current_date(), -1) as timestamp)",
+        "timestamp 'epoch'": "timestamp_seconds(0)",
+        "date_trunc('hour', timestamp 'now')": "date_trunc('hour', current_timestamp())",
+    }
+    tests = [f"{name} = {same}" for name, same in pairs.items()]
+    for _ in range(3):  # a day may end between two of them
+        row = spark.sql("select " + ", ".join(tests)).first()
+        if row is not None and all(row):
+            return
+    assert row is not None
+    assert [test for test, holds in zip(tests, row, strict=True) if not holds] == []
 
 
 def test_a_constant_text_is_what_spark_computes(spark: SparkSession) -> None:

@@ -67,7 +67,7 @@ SIDES = [
     ("id", "string", lambda n: f"k{n % 200:04}"),
 ]
 #: The places in SIDES that are asked.
-ASKED = share(range(len(SIDES)), 3)
+ASKED = share(range(len(SIDES)), 6)
 
 
 def dimension_of(spark, column, kind, make):
@@ -106,6 +106,44 @@ def test_no_slice_is_skipped_whose_rows_meet_a_key(spark, opened, needed, number
         skipped = {item.base_file.rpartition("/")[2] for item in plan.skipped}
         assert not skipped & needed.get(number, set())
         assert all("the join:" not in reason.text for reason in plan.reasons)
+
+
+def test_a_condition_on_the_clock_is_that_of_the_moment_given(spark, folder, opened):
+    dimension = keys(spark, "int", list(range(1000)))
+    where = {"key": "key", "condition": "dt < current_date()"}
+    plans = {
+        moment: prune_by_join(spark, opened, "i", dimension, as_of_clock=moment, **where)
+        for moment in ("2010-01-01 12:00", "2019-09-01 12:00", "2090-01-01 12:00")
+    }
+    counts = [len(plan.kept) for plan in plans.values()]
+    assert counts[0] < counts[1] < counts[2]
+    for moment, plan in plans.items():
+        literal = prune_by_join(
+            spark, opened, "i", dimension, key="key", condition=f"dt < DATE '{moment[:10]}'", options={}
+        )
+        assert [item.file_id for item in plan.kept] == [item.file_id for item in literal.kept]
+    rows = read_by_join(spark, str(folder), "i", dimension, as_of_clock="2019-09-01 12:00", **where)
+    assert len({row[0] for row in rows.select("_hoodie_file_name").distinct().collect()}) <= counts[1]
+    with pytest.raises(TypeError, match="as_of_clock"):
+        prune_by_join(spark, opened, "i", dimension, as_of_clock=5, **where)
+    with pytest.raises(TypeError, match="clock_skew"):
+        read_by_join(spark, str(folder), "i", dimension, clock_skew="x", **where)
+
+
+def test_read_options_are_those_of_prune(spark, folder, opened):
+    dimension = keys(spark, "int", [31, 100, 700])
+    incremental = {"hoodie.datasource.query.type": "incremental"}
+    for call, table in ((prune_by_join, opened), (read_by_join, str(folder))):
+        with pytest.raises(UnsupportedError, match="incremental"):
+            call(spark, table, "i", dimension, key="key", options=incremental)
+    optimized = {"hoodie.datasource.query.type": "read_optimized"}
+    plan = prune_by_join(spark, opened, "i", dimension, key="key", options=optimized)
+    assert any("base files" in reason.text for reason in plan.reasons)
+    pruned = read_by_join(spark, str(folder), "i", dimension, key="key", options=optimized)
+    assert (
+        pruned.where("i in (31, 100, 700)").count()
+        == read(spark, str(folder), "i in (31, 100, 700)", options=optimized).count()
+    )
 
 
 def test_what_is_read_joins_as_the_whole(spark, folder, fact):

@@ -9,23 +9,23 @@ from pyspark.sql import SparkSession
 
 from handler.spark import prune
 from tests.sampling import share
-from tests.tpch.measure import tables
-from tests.tpch.questions import questions
-from tests.tpch.spellings import LITERAL, SPELLINGS
-from tests.tpch.tables import unpack
+from tests.tpc.benchmark import benchmark
+from tests.tpc.measure import tables
+from tests.tpc.spellings import LITERAL, SPELLINGS
+from tests.tpc.tables import unpack
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpack(tmp_path_factory.mktemp("tpch"))
+    return unpack(tmp_path_factory.mktemp("tpch"), benchmark("tpch").archive)
 
 
 @pytest.mark.parametrize("name", ["lineitem_mor", "orders", "customer", "part", "nation"])
 def test_constants_that_spark_computes_keep_what_literals_keep(spark: SparkSession, home: Path, name: str) -> None:
-    table = tables(home)[name]
+    table = tables("tpch", home)[name]
     cases = {
         question.spelled(spelling): question
-        for question in questions(table.layout.table)
+        for question in table.questions
         for spelling in SPELLINGS
         if "spark" in spelling.engines and spelling is not LITERAL
     }

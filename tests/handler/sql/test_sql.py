@@ -273,7 +273,7 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
         "a = (SELECT 1)",
         "a = :p",
         "a = ?",
-        "EXTRACT(SECOND FROM a) = 5.5",
+        "EXTRACT(EPOCH FROM a) = 5.5",
         "a = 1e400",
         "true = b > c",
         "if(a > 1, b > 2, b) = true",

@@ -2,6 +2,8 @@
 
     declared    what Hive shows of columns that it declares otherwise   tests/handler/data/hive_declared_types.json.xz
     edges       numbers, wall clocks and constants beside their edges   tests/handler/data/hive_edges.json.xz
+    units       timestamps of both units, and fields of structs         tests/handler/data/hive_units.json.xz
+    folded      constants and moments as Hive hands them over           tests/handler/data/hive_folded.json.xz
 
 Needs what ``make test-hive`` needs.
 """
@@ -17,13 +19,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.hive.grids import declared, edges
+from tests.hive.grids import declared, edges, folded, units
 from tests.hive.server import HIVE_3, HIVE_4, ROOT, Server
 
 DATA = ROOT / "tests" / "handler" / "data"
 STAGES: dict[str, tuple[str, Callable[[Server, Path], Iterator[Any]]]] = {
     "declared": ("hive_declared_types", declared.ask),
     "edges": ("hive_edges", edges.ask),
+    "folded": ("hive_folded", folded.ask),
+    "units": ("hive_units", units.ask),
 }
 ENGINES = {"hive401": ("hive4", HIVE_4), "hive313": ("hive3", HIVE_3)}
 

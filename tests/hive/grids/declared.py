@@ -48,11 +48,11 @@ DECLARED = (
     *("varchar(3)", "varchar(20)", "char(3)", "char(20)", "string"),
     *("bigint", "int", "smallint", "tinyint", "float", "double"),
     *("decimal(10,2)", "decimal(12,2)", "decimal(12,4)", "decimal(9,1)", "decimal(38,6)"),
-    *("date", "timestamp", "boolean", "binary"),
+    *("date", "timestamp", "timestamp with local time zone", "boolean", "binary"),
 )
 KEY = "`_hoodie_record_key`"
 #: Plans of a plain SELECT need no optimiser.
-_PLAIN = {"hive.cbo.enable": "false"}
+PLAIN = {"hive.cbo.enable": "false"}
 
 
 def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
@@ -76,13 +76,13 @@ def _asked(server: Server, folders: Mapping[str, Path], number: int) -> dict[tup
     """(reader, column) -> cell, for one declared type."""
     declared = DECLARED[number]
     columns = ", ".join((HUDI_COLUMNS, "id string, ts bigint", *(f"`{name}` {declared}" for name in COLUMNS)))
-    session, plain = Session(server), Session(server, _PLAIN)
-    for sql in _native(f"cow_{number}", columns, COPY_ON_WRITE, folders["cow"]):
+    session, plain = Session(server), Session(server, PLAIN)
+    for sql in native(f"cow_{number}", columns, COPY_ON_WRITE, folders["cow"]):
         session.rows(sql)
     if server.stack is HIVE_4:
-        session.rows(_through_handler(f"merged_{number}", f"{columns}, p string", folders["mor"]))
+        session.rows(through_handler(f"merged_{number}", f"{columns}, p string", folders["mor"]))
     else:
-        for sql in _native(f"merged_{number}", columns, MERGED, folders["mor"]):
+        for sql in native(f"merged_{number}", columns, MERGED, folders["mor"]):
             session.rows(sql)
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for reader, kind in (("cow", "cow"), ("merged", "mor")):
@@ -92,7 +92,7 @@ def _asked(server: Server, folders: Mapping[str, Path], number: int) -> dict[tup
             (column, *asked)
             for column, cell in shown.items()
             if "values" in cell
-            for asked in _conditions(column, declared, cell["values"])
+            for asked in conditions_on(f"`{column}`", declared, cell["values"])
         ]
         said = answers(session, table, KEY, [sql for *_, sql in conditions])
         for column, op, constants, sql in conditions:
@@ -100,27 +100,36 @@ def _asked(server: Server, folders: Mapping[str, Path], number: int) -> dict[tup
         cells |= {(reader, column): cell for column, cell in shown.items()}
     session.close()
     plain.close()
-    known = [name for name, of in COLUMNS.items() if seen(Type.parse(declared), Type.parse(of)) is not Seen.UNKNOWN]
+    known = [name for name, of in COLUMNS.items() if _seen(declared, of) is not Seen.UNKNOWN]
     if known:
-        jobs = Session(server, {**_PLAIN, "hive.fetch.task.conversion": "none"})
+        jobs = Session(server, {**PLAIN, "hive.fetch.task.conversion": "none"})
         cells |= {("vectorized", column): cell for column, cell in _batches(jobs, f"cow_{number}", known, ROWS["cow"])}
         jobs.close()
     return cells
 
 
-def _native(name: str, columns: str, input_format: str, folder: Path) -> Iterator[str]:
+def _seen(declared: str, stored: str) -> Seen:
+    """The tables hold timestamps in microseconds."""
+    return seen(Type.parse(declared), Type.parse(stored), "micros" if stored.startswith("timestamp") else "")
+
+
+def native(name: str, columns: str, input_format: str, folder: Path) -> Iterator[str]:
+    """The statements that declare a partitioned table as Hudi's Hive sync does."""
     location = f"file://{folder}"
+    days = sorted(path.name for path in folder.glob("p=*"))
     yield (
-        f"CREATE EXTERNAL TABLE {name} ({columns}) PARTITIONED BY (p string) ROW FORMAT SERDE '{SERDE}' "
+        f"CREATE EXTERNAL TABLE {name} ({columns}) {'PARTITIONED BY (p string)' if days else ''} "
+        f"ROW FORMAT SERDE '{SERDE}' "
         f"WITH SERDEPROPERTIES ('hoodie.query.as.ro.table'='false', 'path'='{location}') "
         f"STORED AS INPUTFORMAT '{input_format}' OUTPUTFORMAT '{OUTPUT}' LOCATION '{location}'"
     )
-    days = sorted(path.name for path in folder.glob("p=*"))
     added = " ".join(f"PARTITION (p='{n}') LOCATION '{location}/{day}'" for n, day in enumerate(days))
-    yield f"ALTER TABLE {name} ADD {added}"
+    if days:
+        yield f"ALTER TABLE {name} ADD {added}"
 
 
-def _through_handler(name: str, columns: str, folder: Path) -> str:
+def through_handler(name: str, columns: str, folder: Path) -> str:
+    """The statement that declares a table of the storage handler."""
     return (
         f"CREATE EXTERNAL TABLE {name} ({columns}) STORED BY 'io.sargo.hive.HudiStorageHandler' "
         f"LOCATION 'file://{folder}'"
@@ -146,13 +155,12 @@ def _batches(session: Session, table: str, columns: list[str], count: int) -> It
         yield name, {"values": dict(zip(keys, texts(row[number] for row in rows), strict=True))}
 
 
-def _conditions(column: str, declared: str, values: Mapping[str, str | None]) -> Iterator[tuple[str, list[str], str]]:
-    """(operation, constants as texts, SQL) for values that were shown."""
-    yield "is null", [], f"`{column}` IS NULL"
+def conditions_on(name: str, declared: str, values: Mapping[str, str | None]) -> Iterator[tuple[str, list[str], str]]:
+    """(operation, constants as texts, SQL) for values that were shown of a column, named as in SQL."""
+    yield "is null", [], f"{name} IS NULL"
     shown = sorted({value for value in values.values() if value is not None and _is_finite(value)})
     picked = [shown[place * (len(shown) - 1) // 4] for place in range(5)] if shown and declared != "binary" else []
     a, b, c, d, e = [*picked, *[""] * 5][:5]
-    name = f"`{column}`"
     for op, constants in (
         ("=", [a]),
         ("=", [b]),

@@ -54,7 +54,7 @@ def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
     """What is known so far: "numbers" and zones -> condition -> letters; "selected", "filters" and "constants"."""
     result: dict[str, Any] = {}
     session = Session(server)
-    _make(session, home, "numbers", NUMBERS, number_rows())
+    make(session, home, "numbers", NUMBERS, number_rows())
     conditions = number_conditions(random.Random(18), 700)
     result["numbers"] = _letters(answers(session, "numbers", "n", conditions), len(number_rows()))
     print(f"{server.stack.name}: {len(conditions)} conditions on numbers", flush=True)
@@ -64,14 +64,14 @@ def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
     for zone in ZONES:
         name = zone.partition("/")[2].lower()
         there = Session(server, {"hive.local.time.zone": zone})
-        _make(session, home, name, MOMENTS, moment_rows(zone))
+        make(session, home, name, MOMENTS, moment_rows(zone))
         asked = moment_conditions(ZONES[zone], random.Random(zone))
         result[zone] = _letters(answers(there, name, "n", asked), len(moment_rows(zone)))
         print(f"{server.stack.name}: {len(asked)} conditions on moments in {zone}", flush=True)
         yield result
         there.close()
     chosen = random.Random(3).sample(conditions, 120)
-    result["selected"] = _selected(session, "numbers", chosen, len(number_rows()))
+    result["selected"] = selected(session, "numbers", chosen, len(number_rows()))
     yield result
     columns = ", ".join(f"{name} {of}" for name, of in NUMBERS.items())
     compiled_filters = compiled(server.stack, chosen, columns)
@@ -80,7 +80,7 @@ def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
     yield result
 
 
-def _make(
+def make(
     session: Session, home: Path, name: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, str | None]]
 ) -> None:
     folder = home / name
@@ -102,7 +102,7 @@ def _letters(found: Mapping[str, Any], count: int) -> dict[str, str]:
     }
 
 
-def _selected(session: Session, table: str, conditions: Sequence[str], count: int) -> dict[str, str]:
+def selected(session: Session, table: str, conditions: Sequence[str], count: int) -> dict[str, str]:
     """Condition -> T for the rows that a query returns, "." for the others."""
     result = {}
     for sql in conditions:

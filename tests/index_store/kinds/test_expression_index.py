@@ -135,7 +135,7 @@ def test_filters_of_a_function_skip_what_bounds_cannot(
     path = hudi_copy(FILTERS)
     properties = path / ".hoodie" / "hoodie.properties"
     properties.write_text(
-        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not in line)
+        "".join(line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions=" not in line)
         + "\nhoodie.table.metadata.partitions=column_stats,files\n"
     )
     assert len(prune(path, filter_text, engine, time_zone="UTC", strict=True).kept) == without
@@ -256,7 +256,7 @@ def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy,
     path = hudi_copy(PART)
     properties = path / ".hoodie" / "hoodie.properties"
     properties.write_text(
-        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not in line)
+        "".join(line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions=" not in line)
         + "\nhoodie.table.metadata.partitions=column_stats,files\n"
     )
     assert len(prune(path, filter_text, time_zone="UTC", strict=True).kept) == without

@@ -24,13 +24,13 @@ def files_of(name):
 
 
 def with_key(files, columns):
-    lines = files[PATH].decode().splitlines()
+    lines = files[PATH].decode().splitlines(keepends=True)
     changed = [
-        f"hoodie.table.recordkey.fields={columns}" if line.startswith("hoodie.table.recordkey.fields=") else line
+        f"hoodie.table.recordkey.fields={columns}\n" if line.startswith("hoodie.table.recordkey.fields=") else line
         for line in lines
     ]
     assert changed != lines
-    return {**files, PATH: "\n".join(changed).encode()}
+    return {**files, PATH: "".join(changed).encode()}
 
 
 @pytest.mark.parametrize("name", [*TABLES, *KEY_TABLES, *ALL])

@@ -54,13 +54,8 @@ class DyingFolder(Folder):
     def remove(self, file):
         return self._step(super().remove, file)
 
-    def remove_all(self):
-        def half():
-            for number, path in enumerate(sorted(Path(self.path).rglob("*.parquet"))):
-                if number % 2:
-                    path.unlink()
-
-        return self._step(half if self.left == 0 else super().remove_all)
+    def remove_directories(self):
+        return self._step(super().remove_directories)
 
     @contextmanager
     def _temporary(self, directory):

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from handler import prune
 from handler.cli.main import main
 from index_store.opened_table import open_table
-from index_store.snapshots import SnapshotCache, cache
+from index_store.snapshots import SnapshotCache, cache, manifest
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
 from index_store.snapshots.column_file import open_column, write_column
 from index_store.snapshots.private_folder import PrivateFolder, UntrustedFolderError
@@ -315,9 +315,9 @@ def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("base", ["../../elsewhere", "a" * 31, "A" * 32, "", 5, None, ["a"]])
 def test_a_manifest_names_folders_of_the_cache_only(base: Any) -> None:
-    plain = {"format": cache.FORMAT, "state": {}, "base": base, "since": None, "instant": "1", "source": "x"}
+    plain = {"format": manifest.FORMAT, "state": {}, "base": base, "since": None, "instant": "1", "source": "x"}
     with pytest.raises((ValueError, KeyError, TypeError)):
-        cache.Manifest.from_dict(plain)
+        manifest.Manifest.from_dict(plain)
 
 
 def test_a_manifest_that_is_large_or_no_manifest_is_passed_over(table: Path, tmp_path: Path) -> None:

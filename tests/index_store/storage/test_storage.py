@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from index_store import TableError, open_table
 from index_store.formats.hfile import HFile
+from index_store.storage.client import Listed
 from index_store.storage.errors import FormatError
 from index_store.storage.file_cache import FileCache
 from index_store.storage.ranged_file import TAIL, RangedFile, joined
@@ -69,7 +71,7 @@ def test_local_disks_do_without_threads_and_copies(folder):
 
 def test_kept_files_have_a_limit_and_the_oldest_go_first():
     known = FileCache(limit=100)
-    known.listed(dict.fromkeys("abcdefg", 20))
+    known.listed(Listed(name, 20) for name in "abcdefg")
     for name in "abcde":
         known.keep(name, bytes(20))
     assert known.get("a") == bytes(20)
@@ -79,8 +81,10 @@ def test_kept_files_have_a_limit_and_the_oldest_go_first():
     known.keep("g", bytes(26))  # more than a quarter
     assert not known.is_here("unlisted")
     assert not known.is_here("g")
-    known.listed({"c": 21})
+    known.listed([Listed("c", 21), Listed("d", 20), Listed("e", 20, "another version")])
     assert known.get("c") is None
+    assert known.get("d") == bytes(20)
+    assert known.get("e") is None
 
 
 def test_only_the_blocks_that_are_needed_of_a_large_file_are_read(large):
@@ -214,7 +218,7 @@ def test_a_large_file_that_ends_early_is_an_error(large):
     with quick(RecordingStore(), path).open("large.hfile") as source:
         with (path / "large.hfile").open("r+b") as file:
             file.truncate(1_000_000)
-        with pytest.raises(TableError, match=r"large\.hfile: cannot be read: the file ends early"):
+        with pytest.raises(TableError, match=r"large\.hfile: cannot be read: the reply ends early: 100000 of 200000"):
             source.read_at(900_000, 200_000)
 
 
@@ -263,6 +267,10 @@ def test_paths_that_files_name_are_found_inside(folder):
     remote = Storage.at("s3a://bucket/t", options={"region": "us-east-1"})
     assert remote.relative("s3://bucket/t/.hoodie/x") == remote.relative("bucket/t/.hoodie/x") == ".hoodie/x"
     assert remote.relative("s3://bucket/tt/x") == "s3://bucket/tt/x"
+    lake = replace(remote, root="hdfs://lake/w/t", _inside="/w/t")  # a cluster with several names
+    assert lake.relative("hdfs://nn1:8020/w/t/.hoodie/x") == lake.relative("/w/t/.hoodie/x") == ".hoodie/x"
+    assert lake.relative("hdfs://nn1:8020/w/tt/x") == "hdfs://nn1:8020/w/tt/x"
+    assert lake.relative("s3://lake2/w/t/x") == "s3://lake2/w/t/x"
     assert storage.below("d").absolute("00") == f"{folder}/d/00"
     assert repr(storage) == f"Storage('{folder}')"
 

@@ -102,18 +102,18 @@ PLACES = [
     ("gs://b", {"token": "T", "project": "p"}, "GcsFileSystem", (), {"access_token": "T", "project_id": "p"}, "b"),
     (
         "abfss://c@a.dfs.core.windows.net/t",
-        {"account_key": "K"},
+        {"account_key": "S0tL"},
         "AzureFileSystem",
         ("a",),
-        {"account_key": "K"},
+        {"account_key": "S0tL"},
         "c/t",
     ),
     (
         "abfs://c@a.dfs.core.windows.net/t",
-        {"fs.azure.account.key.a.dfs.core.windows.net": "K"},
+        {"fs.azure.account.key.a.dfs.core.windows.net": "S0tL"},
         "AzureFileSystem",
         ("a",),
-        {"account_key": "K"},
+        {"account_key": "S0tL"},
         "c/t",
     ),
     ("wasbs://c@a.blob.core.windows.net/t/u", {"sas": "S"}, "AzureFileSystem", ("a",), {"sas_token": "S"}, "c/t/u"),
@@ -155,6 +155,7 @@ PLACES = [
 @pytest.mark.parametrize(("uri", "options", "kind", "args", "more", "root"), PLACES, ids=lambda value: str(value)[:40])
 def test_places(made, uri, options, kind, args, more, root):
     location = locate(uri, options=options)
+    assert location.filesystem is location.filesystem
     [(found, found_args, found_more)] = made
     assert (found, found_args, location.root) == (kind, args, root)
     assert more.items() <= found_more.items()
@@ -163,8 +164,8 @@ def test_places(made, uri, options, kind, args, more, root):
 
 
 def test_clients_do_not_retry_by_themselves(made):
-    locate("s3://b/t", options={"region": "x"})
-    locate("gs://b/t")
+    for uri in ("s3://b/t?region=x", "gs://b/t"):
+        assert locate(uri).filesystem is not None
     assert made[0][2]["retry_strategy"].max_attempts == 1
     assert made[1][2]["retry_time_limit"].total_seconds() <= 1
 
@@ -207,6 +208,7 @@ def test_what_cannot_be_opened_is_said(made, uri, options, why):
 def test_without_hadoop_the_error_says_what_it_takes(monkeypatch):
     monkeypatch.setenv("HADOOP_HOME", "/nonexistent")
     monkeypatch.setenv("ARROW_LIBHDFS_DIR", "/nonexistent")
+    monkeypatch.setitem(sys.modules, "hdfs_native", None)
     with pytest.raises(TableError, match=r"Hadoop's client cannot be used .*HADOOP_HOME.*webhdfs://"):
         locate("hdfs://nn/t")
 

@@ -50,7 +50,7 @@ def listed(table):
 def without_metadata(path):
     properties = path / ".hoodie" / "hoodie.properties"
     properties.write_text(
-        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions" not in line)
+        "".join(line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions" not in line)
     )
 
 
@@ -86,7 +86,7 @@ def test_no_directory_of_the_table_is_listed(hudi_table, name):
     assert len(table.file_slices()) > 0
     folders = {call.path.removeprefix(f"{path}/").partition("/")[0] for call in store.of("list")}
     assert folders == {".hoodie"}
-    assert len(store.of("list")) <= 4
+    assert len(store.of("list")) <= (6 if name.startswith("0.15") else 4)  # version 6 is looked for after version 8
 
 
 def test_one_partition_reads_its_own_record_only(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -66,8 +67,24 @@ def test_a_value_that_contradicts_the_others_is_damage(line, why):
     files = dict(subject("1.2.0_partcols_cow", 0).files)
     key = line.partition("=")[0]
     lines = [one for one in files[PATH].decode().splitlines() if not one.startswith(f"{key}=")]
-    files[PATH] = "\n".join([*lines, line]).encode()
+    files[PATH] = "\n".join([*lines, line, ""]).encode()
     with pytest.raises(TableError, match=why):
         IndexedTable(MemoryStorage(files))
     files[f"{PATH}.backup"] = subject("1.2.0_partcols_cow", 0).files[PATH]
     assert IndexedTable(MemoryStorage(files)).version == 9
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda text: text.rstrip("\n"), "its last line has no end"),
+        (lambda text: text.replace("=", "=\0", 1), "it holds a NUL"),
+        (lambda text: re.sub("table.checksum=.", "table.checksum=x", text), "is not that of the table's name"),
+        (lambda text: re.sub("table.name=.", "table.name=~", text), "is not that of the table's name"),
+    ],
+)
+def test_the_end_the_checksum_and_no_nul(damage, why):
+    files = dict(subject("1.2.0_partcols_cow", 0).files)
+    files[PATH] = damage(files[PATH].decode()).encode()
+    with pytest.raises(TableError, match=why):
+        IndexedTable(MemoryStorage(files))

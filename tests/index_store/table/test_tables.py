@@ -78,8 +78,8 @@ def test_without_a_metadata_table_listing_gives_the_same_slices(hudi_copy, name)
     path = hudi_copy(name)
     expected = open_table(path).slices()
     properties = path / ".hoodie" / "hoodie.properties"
-    lines = [line for line in properties.read_text().splitlines() if "metadata.partitions" not in line]
-    properties.write_text("\n".join(lines))
+    lines = [line for line in properties.read_text().splitlines(keepends=True) if "metadata.partitions" not in line]
+    properties.write_text("".join(lines))
     table = open_table(path)
     slices = table.slices()
     assert slices.source == "file listing"

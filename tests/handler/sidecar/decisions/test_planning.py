@@ -2,8 +2,8 @@
 
 import tracemalloc
 
-import numpy as np
 import pytest
+from bitarray import frozenbitarray
 
 from handler import open_table, prune
 from handler.sidecar import view as view_module
@@ -152,4 +152,4 @@ def test_a_decision_holds_the_filter_and_bits_but_no_tree(table):
     decision = view.decide(query(hostile.encoded(hostile.one_of(100))))
     assert decision.nbytes < 20_000
     assert not any(hasattr(decision.planned, name) for name in ("plan", "expression", "explanation"))
-    assert isinstance(decision.skipped, np.ndarray)
+    assert isinstance(decision.skipped, frozenbitarray)

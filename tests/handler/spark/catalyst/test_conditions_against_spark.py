@@ -35,6 +35,8 @@ SETTINGS = [
         for ansi, zone in (("false", "UTC"), ("true", "America/New_York"))
     ),
 ]
+#: Of the first two, one by day.
+ONE_BY_DAY = [("true", "UTC"), pytest.param("false", "America/New_York", marks=pytest.mark.spark_full)]
 #: Forms that ``CONDITIONS`` does not draw.
 MORE = (
     "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000",
@@ -152,7 +154,7 @@ def real(spark, tmp_path_factory):
     return table, schema, frame, one_row_slices(folder, table, ids)
 
 
-@pytest.mark.parametrize(("ansi", "zone"), SETTINGS)
+@pytest.mark.parametrize(("ansi", "zone"), [*ONE_BY_DAY, *SETTINGS[2:]])
 def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     table, schema, frame, source = real
     setting("spark.sql.ansi.enabled", ansi)
@@ -195,11 +197,10 @@ KEPT_BY_THE_COMMAND_LINE = {
     "(an > 100) IS NULL": "IS NULL of a condition is not understood: its casts are not known",
     "coalesce(b, an > 100)": "a condition as a value is not understood",
     "s NOT LIKE ALL ('a%', NULL)": "NOT LIKE with ANY or ALL is not understood",
-    "dt + 3 > DATE'2021-01-01'": "without types, + is that of numbers",
 }
 
 
-@pytest.mark.parametrize(("ansi", "zone"), [("false", "America/New_York"), ("true", "UTC")])
+@pytest.mark.parametrize(("ansi", "zone"), ONE_BY_DAY)
 def test_spark_and_the_command_line_keep_the_same_slices(spark, setting, real, ansi, zone):
     table, *_ = real
     setting("spark.sql.ansi.enabled", ansi)

@@ -45,7 +45,7 @@ def test_a_schema_that_spark_cannot_have_is_an_error(tmp_path):
     several = '{"type": "record", "fields": [{"name": "a", "type": ["int", "string"]}]}'
     for text in ("[]", several, "{", '{"type": "int"}'):
         table.__dict__["_schema_text"] = text, "a commit"
-        with pytest.raises(TableError, match="the table's schema cannot be given to Spark"):
+        with pytest.raises(TableError, match="the table's schema cannot be read"):
             spark_schema(table)
 
 

@@ -12,8 +12,8 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from evaluator.language.errors import UnsupportedError
+from handler.rows.file_columns import in_table_type, nullable
 from handler.spark.reading.column_changes import converted
-from handler.spark.reading.file_columns import in_table_type, nullable
 
 INT, LONG, FLOAT, DOUBLE, TEXT = pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string()
 NARROW = pa.struct([("x", INT), ("y", TEXT)])

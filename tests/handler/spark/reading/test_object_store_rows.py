@@ -7,10 +7,10 @@ import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
+from handler.rows.merged_rows import merged_batches
+from handler.rows.slice_rows import slice_batches
+from handler.rows.slice_source import SliceSource
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading.merged_rows import merged_batches
-from handler.spark.reading.slice_rows import slice_batches
-from handler.spark.reading.slice_source import SliceSource
 from index_store import open_table
 from tests.handler.spark.true_rows import counted, true_rows, unpack
 from tests.index_store.object_store import running

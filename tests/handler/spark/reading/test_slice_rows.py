@@ -13,9 +13,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import STRING
+from handler.rows.slice_rows import slice_batches
+from handler.rows.slice_source import SliceSource
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading.slice_rows import slice_batches
-from handler.spark.reading.slice_source import SliceSource
 from index_store import FileSlice, TableError, open_table
 from index_store.table.table_schema import with_columns
 from tests.handler.spark.true_rows import counted, reads, true_rows, unpack

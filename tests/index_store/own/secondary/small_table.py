@@ -32,7 +32,7 @@ def small_table(
         "hoodie.timeline.layout.version": "1",
         **(properties or {}),
     }
-    (folder / ".hoodie/hoodie.properties").write_text("\n".join(f"{key}={value}" for key, value in settings.items()))
+    (folder / ".hoodie/hoodie.properties").write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
     (folder / f".hoodie/{INSTANT}.commit").write_text("{}")
     for number, one in enumerate(slices):
         path = folder / f"g{number}_0-1-0_{INSTANT}.parquet"

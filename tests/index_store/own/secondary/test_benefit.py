@@ -45,7 +45,6 @@ def test_keys_that_are_gone_do_not_count_and_nothing_is_said_of_no_entries(tmp_p
     refresh(folder, open_table(tmp_path / "t"), local)
     [found] = benefits_of_keys(OwnIndex.open(folder))
     assert (found.score.slices, found.score.left, found.entry.on) == (1, 1.0, "i, s")
-    for path in (tmp_path / "t").glob("g*.parquet"):
-        path.unlink()
-    refresh(folder, open_table(tmp_path / "t"), local)
-    assert benefits_of_keys(OwnIndex.open(folder)) == []
+    empty = small_table(tmp_path / "e", [], ["i", "s"])
+    create(Folder.at(tmp_path / "index of nothing"), empty, by("i", "s"), local)
+    assert benefits_of_keys(OwnIndex.open(Folder.at(tmp_path / "index of nothing"))) == []

@@ -331,6 +331,9 @@ def test_a_table_without_a_row_gets_an_index_that_grows(tmp_path) -> None:
     assert refresh(folder, table, local).built == 1
     assert len(said(tmp_path / "index")[1]) == 2
     path.unlink()
+    with pytest.raises(TableError, match=r"it shows no file, but the index knows 1, .* a listing may be incomplete"):
+        refresh(folder, table, local)
+    (tmp_path / "t/.hoodie/20260102000000000.replacecommit").write_text("{}")
     change = refresh(folder, table, local)
     assert (change.built, change.gone) == (0, 1)
     assert said(tmp_path / "index") == ({}, set())

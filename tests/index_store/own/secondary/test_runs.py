@@ -85,12 +85,16 @@ def many(rows: int, batch: int, seed: int = 5) -> Iterator[pa.RecordBatch]:
         yield entry_batch(pa.array(keys, pa.binary()), pa.array(records, pa.binary()), group % 7)
 
 
+#: Never freed: Arrow's threads may still free buffers of a pool when the test has ended, which ended the process.
+POOLS = []
+
+
 @pytest.fixture
 def pool():
     before = pa.default_memory_pool()
-    counting = pa.proxy_memory_pool(before)
-    pa.set_memory_pool(counting)
-    yield counting
+    POOLS.append(pa.proxy_memory_pool(before))
+    pa.set_memory_pool(POOLS[-1])
+    yield POOLS[-1]
     pa.set_memory_pool(before)
 
 

@@ -203,6 +203,7 @@ def test_in_an_object_store_the_index_and_a_block_take_a_request_each(tmp_path):
         stored = write_sorted(folder, "entries", sort_entries([whole], order="key"), ENTRIES)
         assert stored is not None
         assert stored.size > READ_WHOLE
+        folder.settle()
         store.take_requests()
         key = keys[12_345].as_py()
         found = list(read_sorted(folder, stored, key, key + b"\0"))

@@ -19,7 +19,7 @@ from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import NoIndexError, latest_versions, version_files
 from index_store.storage.errors import TableError
 from tests.index_store.object_store import ObjectStore, running
-from tests.index_store.own.folders import OwnNames
+from tests.index_store.own.folders import Killed, OwnNames
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 
@@ -159,6 +159,42 @@ def test_who_comes_second_keeps_what_it_built_and_what_the_first_did(full, folde
     change = refresh(at, open_table(table), builder, full=full)
     assert change.tries == 2
     assert len(builder.built) == len(set(builder.built)), "built twice"
+    assert answers(OwnIndex.open(at)) == everything(table, tmp_path)
+
+
+@pytest.mark.parametrize("folder", [Folder, OwnNames])
+def test_an_optimize_that_comes_second_keeps_what_a_refresh_did(folder, table_and_index, index, tmp_path):
+    """Where both get one number, the optimize knows none of the files that the refresh added."""
+    table, at = table_and_index[0], folder(Folder.at(index).storage)
+    refresh(at, open_table(table), Share(2, 4))
+    refreshed: list[int] = []
+
+    class Slow(folder):
+        def write_version(self, number, data):
+            if not refreshed:
+                refreshed.append(refresh(at, open_table(table), Toy()).version.number)
+            return super().write_version(number, data)
+
+    second = optimize(Slow(at.storage))
+    assert refreshed[0] < second.version.number
+    assert answers(OwnIndex.open(at)) == everything(table, tmp_path)
+
+
+def test_an_optimize_merges_all_refreshes_that_have_one_number(table_and_index, index, tmp_path):
+    table, at = table_and_index[0], OwnNames(Folder.at(index).storage)
+
+    class Dying(OwnNames):
+        """Another refresh is done before this one writes its version and dies."""
+
+        def write_version(self, number, data):
+            refresh(at, open_table(table), Share(0, 2))
+            super().write_version(number, data)
+            raise Killed
+
+    with pytest.raises(Killed):
+        refresh(Dying(at.storage), open_table(table), Share(1, 2))
+    assert len(latest_versions(at).versions) == 2
+    optimize(at)
     assert answers(OwnIndex.open(at)) == everything(table, tmp_path)
 
 

@@ -124,7 +124,7 @@ def test_a_version_of_a_newer_form_is_not_guessed(index: Path) -> None:
     plain = json.loads(path.read_text())["version"]
     plain["format"] = FORMAT_OF_GENERATIONS + 1
     path.write_text(json.dumps({"digest": _digest(plain), "version": plain}))
-    assert "written by a newer Sargo" in latest_versions(Folder.at(index)).faults[0]
+    assert "written by a newer Sargo" in str(latest_versions(Folder.at(index)).faults[0])
 
 
 def test_optimize_does_not_carry_damage_on(index: Path) -> None:

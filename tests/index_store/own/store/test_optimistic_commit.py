@@ -87,12 +87,18 @@ def test_a_conflict_rebases_onto_the_newer_version_and_deletes_orphaned_files(fo
 
 
 def test_where_numbers_can_be_taken_twice_the_files_of_both_versions_stay(folder: Folder) -> None:
-    at, bases = OwnNames(folder.storage), []
+    bases: list[int] = []
+
+    class Late(OwnNames):
+        def write_version(self, number, data):
+            if len(bases) == 1:
+                write_next(OwnNames(folder.storage), "other")
+            return super().write_version(number, data)
+
+    at = Late(folder.storage)
 
     def change(latest: Latest) -> Change:
         bases.append(len(latest.versions))
-        if len(bases) == 1:
-            write_next(at, "other")
         version = next_version(at, latest, f"mine {len(bases)}")
         return Change(version, (version.master,))
 

@@ -14,6 +14,7 @@ final class KeepAll extends Exception {
     NO_FILES,
     NO_FILTER,
     FOREIGN_FILTER,
+    BUCKETED_JOIN,
     UNKNOWN_TABLE,
     TOO_MANY_FILES,
     SIDECAR_DOWN,
@@ -27,9 +28,17 @@ final class KeepAll extends Exception {
 
   final Reason reason;
 
+  /** Whether another sidecar may answer the same question. */
+  final boolean mayAskAnother;
+
   KeepAll(Reason reason, String why) {
+    this(reason, why, false);
+  }
+
+  KeepAll(Reason reason, String why, boolean mayAskAnother) {
     super(why, null, false, false);
     this.reason = reason;
+    this.mayAskAnother = mayAskAnother;
   }
 
   /** Throws KeepAll if the condition holds. */

@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hive.common.util.HiveVersionInfo;
@@ -47,9 +46,11 @@ final class Pruner {
     KeepAll.when(!settings.enabled, KeepAll.Reason.DISABLED, "sargo.enabled is false");
     String filter = FilterScope.filterOf(job);
     KeepAll.when(
-        settings.address.isEmpty(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
+        settings.addresses.isEmpty(),
+        KeepAll.Reason.NO_ADDRESS,
+        "sargo.sidecar.address is not set");
     Listing listing = new Listing(job, listed);
-    Reply reply = Sidecar.at(settings).ask(request(job, listing, filter, settings), settings);
+    Reply reply = Sidecars.ask(request(job, listing, filter, settings), settings);
     FileStatus[] kept = listed;
     if (!reply.skip.isEmpty()) {
       KeepAll.when(
@@ -78,7 +79,7 @@ final class Pruner {
     Request request = new Request();
     request.table = listing.base.toUri().toString();
     request.filter = filter;
-    request.filterText = job.get(TableScanDesc.FILTER_TEXT_CONF_STR);
+    request.filterText = FilterScope.textOf(job, filter);
     request.engineVersion = HiveVersionInfo.getShortVersion();
     request.engine = request.engineVersion.startsWith("3") ? "hive3" : "hive4";
     request.timeZone = ianaZone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
@@ -100,7 +101,6 @@ final class Pruner {
     request.nameCount = listing.nameCount;
     request.queryId = job.get("hive.query.id");
     request.user = UserGroupInformation.getCurrentUser().getShortUserName();
-    request.secret = settings.secret();
     return request;
   }
 

@@ -4,8 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -17,22 +16,20 @@ final class Settings {
   static final String PREFIX = "sargo.";
   static final int MAX_NAMES = 4_000_000;
   static final int MAX_FRAME_BYTES = 64 << 20;
-  private static final Pattern HOST_AND_PORT =
-      Pattern.compile("\\[?([^\\[\\]]+)\\]?:([1-9]\\d{0,4})");
 
   /** Whether files are skipped. {@code false} reads every file that Hudi lists. */
   final boolean enabled;
 
-  /** Address of the sidecar as host:port. Without it every file is read. */
-  final String address;
+  /**
+   * Addresses of the sidecars as host:port, joined by commas. Without one every file is read. Each
+   * table has a preferred address; the others are asked when that one is down or slow.
+   */
+  final List<Address> addresses;
 
-  final String host;
-  final int port;
-
-  /** Milliseconds within which the sidecar's answer must arrive. A later answer is not used. */
+  /** Milliseconds within which an answer must arrive, whichever sidecar gives it. */
   final int timeoutMs;
 
-  /** Milliseconds during which a sidecar that failed twice in a row is not asked again. */
+  /** Milliseconds during which an address that failed twice in a row is not asked again. */
   final int breakerMs;
 
   /** Bytes of file names from which a request's list of names is sent compressed. */
@@ -46,35 +43,29 @@ final class Settings {
 
   Settings(Configuration conf) throws IOException {
     enabled = conf.getBoolean("sargo.enabled", true);
-    address = conf.getTrimmed("sargo.sidecar.address", "");
+    addresses = Address.list(conf.get("sargo.sidecar.address", ""));
     timeoutMs = Math.max(1, conf.getInt("sargo.sidecar.timeout.ms", 2000));
     breakerMs = Math.max(0, conf.getInt("sargo.sidecar.breaker.ms", 30_000));
     compressFrom = Math.max(0, conf.getInt("sargo.names.compress.from", 1 << 20));
     tlsCa = conf.getTrimmed("sargo.tls.ca.file", "");
     secretFile = conf.getTrimmed("sargo.secret.file", "");
-    Matcher parts = HOST_AND_PORT.matcher(address);
-    host = parts.matches() ? parts.group(1) : null;
-    port = host == null ? 0 : Integer.parseInt(parts.group(2));
-    if (!address.isEmpty() && (host == null || port > 65535)) {
-      throw new IOException("sargo.sidecar.address is not host:port");
-    }
   }
 
   /**
-   * The secret for this address, or null if no file is set. Each line of the file is "host:port
+   * The secret for an address, or null if no file is set. Each line of the file is "host:port
    * secret", so a session or table property that sets another address does not send this secret to
    * it.
    */
-  String secret() throws IOException {
+  String secret(Address address) throws IOException {
     if (secretFile.isEmpty()) {
       return null;
     }
     for (String line : Files.readAllLines(Paths.get(secretFile), StandardCharsets.UTF_8)) {
       String[] parts = line.trim().split("\\s+", 2);
-      if (parts.length == 2 && parts[0].equals(address)) {
+      if (parts.length == 2 && parts[0].equals(address.text)) {
         return parts[1];
       }
     }
-    throw new IOException("sargo.secret.file has no line for this address");
+    throw new IOException("sargo.secret.file has no line for " + address);
   }
 }

@@ -1,7 +1,5 @@
 package io.sargo.hive;
 
-import io.sargo.hive.Wire.Reply;
-import io.sargo.hive.Wire.Request;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,14 +13,12 @@ import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -33,10 +29,11 @@ import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.TTransport;
 
 /**
- * A client of the sidecar at one address: pooled connections and a circuit breaker.
+ * A client of the sidecar at one address: pooled connections and a circuit breaker. {@link
+ * Sidecars} chooses the address and holds the deadline.
  *
- * <p><b>Deadline.</b> A call runs on a thread of its own. One deadline covers connecting, the TLS
- * handshake, writing and reading. When it passes, the connection is closed and the thread ends.
+ * <p>A {@link Call} runs on a thread of its own: connecting, the TLS handshake, writing and
+ * reading. When it is abandoned, the connection is closed and the thread ends.
  *
  * <p><b>Circuit breaker.</b> Calls pass while it is closed.
  *
@@ -53,7 +50,7 @@ import org.apache.thrift.transport.TTransport;
  * once), and the sidecar caches its plans.
  */
 final class Sidecar {
-  private static final int MAX_CALLS = 64;
+  static final int MAX_CALLS = 64;
   private static final int MAX_IDLE = 16;
   private static final int FAILURES_TO_OPEN = 2;
   private static final Map<String, Sidecar> BY_ADDRESS = new ConcurrentHashMap<>();
@@ -71,45 +68,29 @@ final class Sidecar {
             return thread;
           });
 
+  private final Address address;
   private final ConcurrentLinkedDeque<TTransport> idle = new ConcurrentLinkedDeque<>();
   private int consecutiveFailures;
   private long openUntil;
 
-  static Sidecar at(Settings settings) {
-    return BY_ADDRESS.computeIfAbsent(
-        settings.address + " " + settings.tlsCa, key -> new Sidecar());
+  private Sidecar(Address address) {
+    this.address = address;
   }
 
-  /** The reply to a request, after its checks. Throws KeepAll with the reason if there is none. */
-  Reply ask(Request request, Settings settings) throws KeepAll {
+  static Sidecar at(Address address, Settings settings) {
+    return BY_ADDRESS.computeIfAbsent(
+        address.text + " " + settings.tlsCa, key -> new Sidecar(address));
+  }
+
+  /**
+   * Begins a call, which is put into the queue when it has ended. Throws KeepAll while the breaker
+   * is open, and RejectedExecutionException when MAX_CALLS calls are under way.
+   */
+  <R> Call<R> begin(Question<R> question, Settings settings, Queue<Call<R>> ended) throws KeepAll {
     checkBreaker(settings);
-    Call call = new Call(request, settings);
-    boolean answered = false;
-    try {
-      Reply reply = THREADS.submit(call::run).get(settings.timeoutMs, TimeUnit.MILLISECONDS);
-      reply.check(request);
-      answered = true;
-      return reply;
-    } catch (TimeoutException e) {
-      call.abandon();
-      throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, "no answer in " + settings.timeoutMs + " ms");
-    } catch (RejectedExecutionException e) {
-      throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, MAX_CALLS + " calls are under way");
-    } catch (InterruptedException e) {
-      call.abandon();
-      Thread.currentThread().interrupt();
-      throw new KeepAll(KeepAll.Reason.FAILURE, "the query was interrupted");
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof KeepAll) {
-        answered = true; // a refusal is an answer
-        throw (KeepAll) e.getCause();
-      }
-      throw new KeepAll(
-          call.connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN,
-          String.valueOf(e.getCause()));
-    } finally {
-      recordResult(answered, settings);
-    }
+    Call<R> call = new Call<>(this, question, settings, ended);
+    THREADS.execute(call::run);
+    return call;
   }
 
   /** Throws KeepAll while the breaker is open. */
@@ -120,7 +101,8 @@ final class Sidecar {
             KeepAll.Reason.BREAKER_OPEN,
             "the sidecar failed "
                 + consecutiveFailures
-                + " times in a row and is not called for a while");
+                + " times in a row and is not called for a while",
+            true);
       }
       // Half open: this call passes, the others are rejected until it ends.
       openUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
@@ -128,53 +110,100 @@ final class Sidecar {
   }
 
   /** Closes the breaker after an answer. Counts a failure, and starts a new pause. */
-  private synchronized void recordResult(boolean answered, Settings settings) {
+  synchronized void recordResult(boolean answered, Settings settings) {
     consecutiveFailures = answered ? 0 : consecutiveFailures + 1;
     openUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
   }
 
-  /** One call: its request, its connection, and whether the caller has given it up. */
-  private final class Call {
-    private final Request request;
+  /** One call: its question, its connection, its result, and whether it was given up. */
+  static final class Call<R> {
+    final Sidecar sidecar;
+    private final Question<R> question;
     private final Settings settings;
+    private final Queue<Call<R>> ended;
     private Closeable connection;
     private boolean abandoned;
-    volatile boolean connected;
+    private volatile boolean connected;
+    private R reply;
+    private Throwable failure;
 
-    Call(Request request, Settings settings) {
-      this.request = request;
+    private Call(Sidecar sidecar, Question<R> question, Settings settings, Queue<Call<R>> ended) {
+      this.sidecar = sidecar;
+      this.question = question;
       this.settings = settings;
+      this.ended = ended;
     }
 
-    Reply run() throws IOException, TException, GeneralSecurityException, KeepAll {
-      TTransport pooled = idle.pollFirst();
+    Address address() {
+      return sidecar.address;
+    }
+
+    private void run() {
+      try {
+        reply = call();
+      } catch (Throwable e) { // also StackOverflowError, of a reply that nests deeply
+        failure = e;
+      }
+      ended.add(this);
+    }
+
+    /** The checked reply of a call that has ended, which the breaker is told of, or KeepAll. */
+    R result() throws KeepAll {
+      boolean answered = failure instanceof KeepAll; // a refusal is an answer
+      try {
+        if (answered) {
+          throw (KeepAll) failure;
+        }
+        if (failure != null) {
+          throw new KeepAll(
+              connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN,
+              String.valueOf(failure),
+              true);
+        }
+        question.check(reply);
+        answered = true;
+        return reply;
+      } finally {
+        sidecar.recordResult(answered, settings);
+      }
+    }
+
+    private R call() throws IOException, TException, GeneralSecurityException, KeepAll {
+      String secret;
+      try {
+        secret = settings.secret(sidecar.address);
+      } catch (IOException e) {
+        throw new KeepAll(KeepAll.Reason.FAILURE, String.valueOf(e), true);
+      }
+      TTransport pooled = sidecar.idle.pollFirst();
       if (pooled != null) {
         try {
-          return exchange(pooled, false);
+          return exchange(pooled, secret, false);
         } catch (TException e) {
           // The sidecar may have restarted and closed this connection. Retry once, on a new one.
         }
       }
-      return exchange(connect(), true);
+      return exchange(connect(), secret, true);
     }
 
-    private Reply exchange(TTransport transport, boolean isNew) throws TException, KeepAll {
+    private R exchange(TTransport transport, String secret, boolean isNew)
+        throws TException, KeepAll {
       use(transport);
       boolean complete = false;
       try {
         TProtocol protocol = Wire.protocol(transport);
-        if (isNew && request.secret != null) {
+        if (isNew && secret != null) {
           connected = true;
-          Wire.showSecret(protocol, request.secret);
+          Wire.showSecret(protocol, secret);
         }
-        request.write(protocol, 1);
+        question.write(protocol, 1, secret);
         connected = true;
-        Reply reply = Reply.read(protocol, 1);
+        R reply = question.read(protocol, 1);
         complete = true;
         return reply;
       } finally {
-        if (complete && idle.size() < MAX_IDLE) {
-          idle.addFirst(transport);
+        if (complete && sidecar.idle.size() < MAX_IDLE) {
+          sidecar.idle.addFirst(transport);
         } else {
           transport.close();
         }
@@ -186,8 +215,8 @@ final class Sidecar {
       Socket plain = new Socket(Proxy.NO_PROXY);
       use(plain);
       plain.setTcpNoDelay(true);
-      plain.connect(new InetSocketAddress(settings.host, settings.port), settings.timeoutMs);
-      // Longer than the deadline, so that ask() ends a slow call and reports it as SIDECAR_SLOW.
+      plain.connect(new InetSocketAddress(address().host, address().port), settings.timeoutMs);
+      // Longer than the deadline, so that Sidecars ends a slow call and reports SIDECAR_SLOW.
       plain.setSoTimeout(settings.timeoutMs + 1000);
       Socket ready = settings.tlsCa.isEmpty() ? plain : encrypt(plain);
       return Wire.framed(new TSocket(ready));
@@ -209,7 +238,7 @@ final class Sidecar {
       context.init(null, trust.getTrustManagers(), null);
       SSLSocket socket =
           (SSLSocket)
-              context.getSocketFactory().createSocket(plain, settings.host, settings.port, true);
+              context.getSocketFactory().createSocket(plain, address().host, address().port, true);
       SSLParameters parameters = socket.getSSLParameters();
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
       socket.setSSLParameters(parameters);

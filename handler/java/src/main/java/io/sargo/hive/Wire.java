@@ -3,10 +3,13 @@ package io.sargo.hive;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.zip.CRC32;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
@@ -34,6 +37,10 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 final class Wire {
   static final int PROTOCOL_VERSION = 1;
   private static final int MAX_LIST_LENGTH = 10_000;
+
+  /** Codes of refusals that are about the sidecar. The others are about the request. */
+  private static final Set<String> REFUSED_BY_ONE =
+      new HashSet<>(Arrays.asList("busy", "stopping", "secret"));
 
   private Wire() {}
 
@@ -87,13 +94,14 @@ final class Wire {
       String code = text(refused.get(2));
       throw new KeepAll(
           "version".equals(code) ? KeepAll.Reason.WRONG_VERSION : KeepAll.Reason.REFUSED,
-          code + ": " + text(refused.get(1)));
+          code + ": " + text(refused.get(1)),
+          REFUSED_BY_ONE.contains(code));
     }
     return result;
   }
 
   /** A PruneRequest. A field that is null is not sent. */
-  static final class Request {
+  static final class Request implements Question<Reply> {
     String table;
     String filter;
     String filterText;
@@ -103,13 +111,28 @@ final class Wire {
     String queryType;
     String instant;
     String queryId;
-    String secret;
     String user;
     byte[] names;
     boolean compressed;
     int nameCount;
 
-    void write(TProtocol out, int sequence) throws TException {
+    @Override
+    public String table() {
+      return table;
+    }
+
+    @Override
+    public Reply read(TProtocol in, int sequence) throws TException, KeepAll {
+      return Reply.read(in, sequence);
+    }
+
+    @Override
+    public void check(Reply reply) throws KeepAll {
+      reply.check(this);
+    }
+
+    @Override
+    public void write(TProtocol out, int sequence, String secret) throws TException {
       Object[] fields = {
         null,
         PROTOCOL_VERSION,
@@ -198,7 +221,7 @@ final class Wire {
       String mismatch = mismatch(request);
       if (mismatch != null) {
         throw new KeepAll(
-            KeepAll.Reason.WRONG_ANSWER, mismatch + ", asked about " + request.nameCount);
+            KeepAll.Reason.WRONG_ANSWER, mismatch + ", asked about " + request.nameCount, true);
       }
     }
 

@@ -92,14 +92,22 @@ final class FakeSidecar implements AutoCloseable {
     return thread;
   }
 
+  String address() {
+    return "127.0.0.1:" + server.getLocalPort();
+  }
+
   /** Settings that call this server; keys and values in turn, {@code sargo.} left out. */
   Settings settings(String... keysAndValues) throws IOException {
     return settings(server.getLocalPort(), keysAndValues);
   }
 
   static Settings settings(int port, String... keysAndValues) throws IOException {
+    return settingsFor("127.0.0.1:" + port, keysAndValues);
+  }
+
+  static Settings settingsFor(String addresses, String... keysAndValues) throws IOException {
     Configuration conf = new Configuration(false);
-    conf.set("sargo.sidecar.address", "127.0.0.1:" + port);
+    conf.set("sargo.sidecar.address", addresses);
     conf.set("sargo.sidecar.timeout.ms", "20000");
     for (int i = 0; i < keysAndValues.length; i += 2) {
       conf.set("sargo." + keysAndValues[i], keysAndValues[i + 1]);

@@ -17,7 +17,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.CompilationOpContext;
+import org.apache.hadoop.hive.ql.exec.CommonMergeJoinOperator;
+import org.apache.hadoop.hive.ql.exec.DummyStoreOperator;
 import org.apache.hadoop.hive.ql.exec.FilterOperator;
+import org.apache.hadoop.hive.ql.exec.MapJoinOperator;
 import org.apache.hadoop.hive.ql.exec.Operator;
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
 import org.apache.hadoop.hive.ql.exec.TableScanOperator;
@@ -28,7 +31,10 @@ import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeConstantDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
+import org.apache.hadoop.hive.ql.plan.FetchWork;
+import org.apache.hadoop.hive.ql.plan.MapJoinDesc;
 import org.apache.hadoop.hive.ql.plan.MapWork;
+import org.apache.hadoop.hive.ql.plan.MapredLocalWork;
 import org.apache.hadoop.hive.ql.plan.PartitionDesc;
 import org.apache.hadoop.hive.ql.plan.TableDesc;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
@@ -59,7 +65,7 @@ class FilterScopeTest {
   private static final ExprNodeGenericFuncDesc A_1 = equal(column("a"), 1),
       A_2 = equal(column("a"), 2);
 
-  private final JobConf job = new JobConf(false);
+  private JobConf job = new JobConf(false);
 
   @AfterEach
   void forgetThePlan() {
@@ -70,7 +76,7 @@ class FilterScopeTest {
 
   private static ExprNodeGenericFuncDesc function(GenericUDF function, ExprNodeDesc... arguments) {
     return new ExprNodeGenericFuncDesc(
-        TypeInfoFactory.booleanTypeInfo, function, Arrays.asList(arguments));
+        TypeInfoFactory.booleanTypeInfo, function, new ArrayList<>(Arrays.asList(arguments)));
   }
 
   private static ExprNodeGenericFuncDesc equal(ExprNodeDesc column, int value) {
@@ -167,10 +173,6 @@ class FilterScopeTest {
   static Stream<Arguments> foreign() {
     return Stream.of(
         arguments(
-            "a UNION: the listed scan has none",
-            "/t",
-            List.of(new Scan("t", null, "/t"), new Scan("u", A_1, "/u"))),
-        arguments(
             "the listed scan has another one",
             "/t",
             List.of(new Scan("t", A_2, "/t"), new Scan("u", A_1, "/u"))),
@@ -204,6 +206,174 @@ class FilterScopeTest {
     assertEquals(Reason.FOREIGN_FILTER, whyNot());
   }
 
+  // ---- several scans in one job of MapReduce: Hive delivers none of their filters
+
+  static Stream<Arguments> shared() {
+    ExprNodeGenericFuncDesc either = function(new GenericUDFOPOr(), A_1, A_2);
+    return Stream.of(
+        arguments(
+            "a join of two tables",
+            A_1,
+            List.of(new Scan("t", A_1, "/t"), new Scan("u", A_2, "/u"))),
+        arguments(
+            "the other table has no filter",
+            A_1,
+            List.of(new Scan("t", A_1, "/t"), new Scan("u", null, "/u"))),
+        arguments(
+            "a self join", either, List.of(new Scan("a", A_1, "/t"), new Scan("b", A_2, "/t"))),
+        arguments(
+            "a self join with one filter twice",
+            A_1,
+            List.of(new Scan("a", A_1, "/t"), new Scan("b", A_1, "/t"))),
+        arguments(
+            "another table's name begins with this one's",
+            A_1,
+            List.of(new Scan("a", A_1, "/t"), new Scan("b", null, "/t2"))),
+        arguments(
+            "a scan of a folder below",
+            either,
+            List.of(new Scan("a", A_1, "/t"), new Scan("b", A_2, "/t/dt=1"))),
+        arguments(
+            "one scan of the table has no filter",
+            null,
+            List.of(new Scan("a", A_1, "/t"), new Scan("b", null, "/t"))),
+        arguments(
+            "this table has no filter",
+            null,
+            List.of(new Scan("a", null, "/t"), new Scan("b", A_1, "/u"))),
+        arguments(
+            "no scan reads it", null, List.of(new Scan("a", A_1, "/s"), new Scan("b", A_1, "/u"))));
+  }
+
+  /** The filter that another scan left in the configuration plays no part. */
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("shared")
+  void underMapReduceTheFilterOfSeveralScansIsThatOfThePlan(
+      String name, ExprNodeGenericFuncDesc filter, List<Scan> scans) throws KeepAll {
+    for (ExprNodeGenericFuncDesc left : new ExprNodeGenericFuncDesc[] {null, A_1, A_2}) {
+      job = new JobConf(false);
+      if (left != null) {
+        filterOfTheJob(left);
+      }
+      job.set("hive.execution.engine", "mr");
+      described(plan(scans.toArray(new Scan[0])), "k");
+      FileInputFormat.setInputPaths(job, "/t");
+      if (filter == null) {
+        whyNot();
+      } else {
+        String used = FilterScope.filterOf(job);
+        assertEquals(text(filter), used);
+        assertEquals(filter.getExprString(), FilterScope.textOf(job, used));
+      }
+    }
+  }
+
+  /** Gives every alias the table of its first folder, with these columns. */
+  private static void described(MapWork work, String columns) {
+    work.getPathToAliases()
+        .forEach(
+            (path, aliases) ->
+                aliases.forEach(
+                    alias -> {
+                      PartitionDesc table = table("HudiInputFormat", "snapshot");
+                      table.getTableDesc().getProperties().setProperty("columns", columns);
+                      work.getAliasToPartnInfo().put(alias, table);
+                    }));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"tez, k, false", "mr, other, false", "mr, k, true"})
+  void scansOfOneFolderShareAFilterOnlyAsOneTableUnderMapReduce(
+      String engine, String columns, boolean used) throws KeepAll {
+    job.set("hive.execution.engine", engine);
+    MapWork work = plan(new Scan("a", A_1, "/t"), new Scan("b", A_1, "/t"));
+    described(work, "k");
+    work.getAliasToPartnInfo()
+        .get("b")
+        .getTableDesc()
+        .getProperties()
+        .setProperty("columns", columns);
+    FileInputFormat.setInputPaths(job, "/t");
+    if (used) {
+      assertEquals(text(A_1), FilterScope.filterOf(job));
+    } else {
+      whyNot();
+    }
+  }
+
+  /** A sort-merge join of a table with itself: a task of the job reads the small side by itself. */
+  @ParameterizedTest
+  @CsvSource({"true", "false"})
+  void aScanOfLocalWorkCounts(boolean partitioned) throws KeepAll {
+    job.set("hive.execution.engine", "mr");
+    MapWork work = plan(new Scan("big", A_1, "/t"));
+    described(work, "k");
+    TableDesc table = work.getAliasToPartnInfo().get("big").getTableDesc();
+    MapredLocalWork local = new MapredLocalWork();
+    local.getAliasToWork().put("small", new Scan("small", A_2).operator());
+    Path folder = new Path("file:/t");
+    local
+        .getAliasToFetchWork()
+        .put(
+            "small",
+            partitioned
+                ? new FetchWork(new ArrayList<>(List.of(folder)), new ArrayList<>(), table)
+                : new FetchWork(folder, table));
+    local.getAliasToFetchWork().put("staged", null);
+    work.setMapRedLocalWork(local);
+    FileInputFormat.setInputPaths(job, "/t/000");
+    assertEquals(text(function(new GenericUDFOPOr(), A_1, A_2)), FilterScope.filterOf(job));
+    JobConf reading = FilterScope.forReading(split(), job, false);
+    assertNull(reading.get(TableScanDesc.FILTER_EXPR_CONF_STR));
+    assertNull(scan(work, "big").getFilterExpr());
+  }
+
+  // ---- joins that take files for buckets
+
+  static Stream<Arguments> buckets() {
+    MapJoinOperator mapJoin = new MapJoinOperator(new CompilationOpContext());
+    mapJoin.setConf(new MapJoinDesc());
+    MapJoinOperator bucketJoin = new MapJoinOperator(new CompilationOpContext());
+    MapJoinDesc desc = new MapJoinDesc();
+    desc.setBucketMapJoin(true);
+    bucketJoin.setConf(desc);
+    Operator<?> side = new DummyStoreOperator(new CompilationOpContext());
+    Operator<?> merge = new CommonMergeJoinOperator(new CompilationOpContext());
+    return Stream.of(
+        arguments("8", bucketJoin, true),
+        arguments("8", side, true),
+        arguments("8", merge, true),
+        arguments("8", mapJoin, false),
+        arguments("0", bucketJoin, false),
+        arguments("-1", bucketJoin, false),
+        arguments(null, bucketJoin, false));
+  }
+
+  @ParameterizedTest
+  @MethodSource("buckets")
+  void aJoinThatCountsFilesKeepsThem(String count, Operator<?> join, boolean counts)
+      throws KeepAll {
+    filterOfTheJob(A_1);
+    MapWork work = plan(new Scan("t", A_1, "/t"));
+    described(work, "k");
+    if (count != null) {
+      work.getAliasToPartnInfo()
+          .get("t")
+          .getTableDesc()
+          .getProperties()
+          .setProperty("bucket_count", count);
+    }
+    FilterOperator filter = new FilterOperator(new CompilationOpContext());
+    filter.setChildOperators(List.of(join));
+    work.getAliasToWork().get("t").setChildOperators(List.of(filter));
+    FileInputFormat.setInputPaths(job, "/t");
+    if (counts) {
+      assertEquals(Reason.BUCKETED_JOIN, whyNot());
+    } else {
+      assertEquals(text(A_1), FilterScope.filterOf(job));
+    }
+  }
+
   @Test
   void theFilterOfAnOperatorThatIsNoTableScanIsNotUsed() {
     filterOfTheJob(A_1);
@@ -226,6 +396,14 @@ class FilterScopeTest {
     filterOfTheJob(A_1);
     FileInputFormat.setInputPaths(job, "/t");
     assertEquals(text(A_1), FilterScope.filterOf(job));
+  }
+
+  @Test
+  void aUnionWhoseListedScanHasNoFilterKeepsEveryFile() {
+    filterOfTheJob(A_1);
+    plan(new Scan("t", null, "/t"), new Scan("u", A_1, "/u"));
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(Reason.NO_FILTER, whyNot());
   }
 
   @ParameterizedTest

@@ -67,7 +67,7 @@ class PrunerTest {
   @BeforeEach
   void startSidecar() throws IOException {
     sidecar = new FakeSidecar(answering(ANSWER));
-    job.set("sargo.sidecar.address", sidecar.settings().address);
+    job.set("sargo.sidecar.address", sidecar.address());
     job.set("sargo.sidecar.timeout.ms", "20000");
     job.set(TableScanDesc.FILTER_EXPR_CONF_STR, FILTER);
     declareTable("COPY_ON_WRITE");
@@ -173,7 +173,7 @@ class PrunerTest {
   void aWrongAnswerKeepsEveryFileForItsReason(String name, byte[] answer, String reason)
       throws IOException {
     try (FakeSidecar other = new FakeSidecar(answering(answer))) {
-      job.set("sargo.sidecar.address", other.settings().address);
+      job.set("sargo.sidecar.address", other.address());
       keepsAll(files(), reason);
     }
   }
@@ -229,7 +229,7 @@ class PrunerTest {
   @Test
   void aRequestHasWhatTheJobSays() throws IOException, TException {
     java.nio.file.Path secrets = folder.resolve("secrets");
-    Files.writeString(secrets, sidecar.settings().address + " open sesame\n");
+    Files.writeString(secrets, sidecar.address() + " open sesame\n");
     job.set("sargo.secret.file", secrets.toString());
     job.set(TableScanDesc.FILTER_TEXT_CONF_STR, "(id = 1)");
     job.set("hive.local.time.zone", "Europe/Berlin");

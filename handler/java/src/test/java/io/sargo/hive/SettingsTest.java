@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,41 +29,12 @@ class SettingsTest {
   void theDefaultsAreThoseOfTheDocumentation() throws IOException {
     Settings settings = new Settings(conf);
     assertTrue(settings.enabled);
-    assertEquals("", settings.address);
+    assertEquals(List.of(), settings.addresses);
     assertEquals(2000, settings.timeoutMs);
     assertEquals(30_000, settings.breakerMs);
     assertEquals(1 << 20, settings.compressFrom);
     assertEquals("", settings.tlsCa);
-    assertNull(settings.secret());
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "localhost:10950, localhost, 10950",
-    "' 10.0.0.1:1 ', 10.0.0.1, 1",
-    "[::1]:65535, ::1, 65535",
-    "sidecar.example.org:10950, sidecar.example.org, 10950",
-  })
-  void anAddressIsAHostAndAPort(String address, String host, int port) throws IOException {
-    Settings settings = settings("sargo.sidecar.address", address);
-    assertEquals(host, settings.host);
-    assertEquals(port, settings.port);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "localhost",
-        "localhost:",
-        ":10950",
-        "h:0",
-        "h:010950",
-        "h:65536",
-        "h:999999",
-        "h:x"
-      })
-  void anythingElseIsNoAddress(String address) {
-    assertThrows(IOException.class, () -> settings("sargo.sidecar.address", address));
+    assertNull(settings.secret(Address.list("localhost:10950").get(0)));
   }
 
   @ParameterizedTest
@@ -83,7 +55,8 @@ class SettingsTest {
     Path file = folder.resolve("secrets");
     Files.writeString(file, "\na:1 one\n  b:2   two words \nno-secret:4\nc:3\tthree\na:1 later\n");
     conf.set("sargo.secret.file", file.toString());
-    assertEquals(secret, settings("sargo.sidecar.address", address).secret());
+    assertEquals(
+        secret, settings("sargo.sidecar.address", address).secret(Address.list(address).get(0)));
   }
 
   @ParameterizedTest
@@ -92,7 +65,8 @@ class SettingsTest {
     Path file = folder.resolve("secrets");
     Files.writeString(file, "a:1 one\nno-secret:4\n");
     conf.set("sargo.secret.file", file.toString());
-    Settings settings = settings("sargo.sidecar.address", address);
-    assertThrows(IOException.class, settings::secret);
+    Settings settings = settings("sargo.sidecar.address", address + ", a:1");
+    Address stranger = Address.list(address).get(0);
+    assertThrows(IOException.class, () -> settings.secret(stranger));
   }
 }

@@ -20,6 +20,8 @@ import io.sargo.hive.Wire.Request;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -50,7 +52,7 @@ class SidecarTest {
   /** What became of a call: the names to skip, or why none is skipped. */
   static String outcome(Settings settings) {
     try {
-      return Sidecar.at(settings).ask(REQUEST, settings).skip.toString();
+      return Sidecars.ask(REQUEST, settings).skip.toString();
     } catch (KeepAll e) {
       return e.reason.name();
     }
@@ -295,23 +297,21 @@ class SidecarTest {
     };
   }
 
-  private static String outcomeWithSecret(Settings settings) {
-    try {
-      Request request = WireTest.request(changed -> changed.secret = "open sesame");
-      return Sidecar.at(settings).ask(request, settings).skip.toString();
-    } catch (KeepAll e) {
-      return e.reason.name();
-    }
+  private static Settings settingsWithSecret(FakeSidecar sidecar, String pause) throws IOException {
+    Path secrets = Files.createTempFile("secrets", "");
+    secrets.toFile().deleteOnExit();
+    Files.writeString(secrets, sidecar.address() + " open sesame\n");
+    return sidecar.settings("secret.file", secrets.toString(), "sidecar.breaker.ms", pause);
   }
 
   @Test
   void aNewConnectionShowsTheSecretBeforeTheFirstRequestAndOnlyThen() throws IOException {
     Behavior behavior = guarded(Messages.frame("version.reply"), RIGHT);
     try (FakeSidecar sidecar = new FakeSidecar(behavior)) {
-      Settings settings = sidecar.settings();
-      assertEquals("{0, 2}", outcomeWithSecret(settings));
+      Settings settings = settingsWithSecret(sidecar, NO_PAUSE);
+      assertEquals("{0, 2}", outcome(settings));
       assertEquals(2, sidecar.requests.get());
-      assertEquals("{0, 2}", outcomeWithSecret(settings));
+      assertEquals("{0, 2}", outcome(settings));
       assertEquals(3, sidecar.requests.get());
       assertEquals(1, sidecar.connections.get());
     }
@@ -329,9 +329,9 @@ class SidecarTest {
   void aRefusedSecretIsARefusalAndTheRequestIsNotSent() throws IOException {
     Behavior behavior = guarded(Messages.frame("version.refused"), RIGHT);
     try (FakeSidecar sidecar = new FakeSidecar(behavior)) {
-      Settings settings = sidecar.settings("sidecar.breaker.ms", LONG_PAUSE);
+      Settings settings = settingsWithSecret(sidecar, LONG_PAUSE);
       for (int i = 1; i <= 4; i++) {
-        assertEquals("REFUSED", outcomeWithSecret(settings));
+        assertEquals("REFUSED", outcome(settings));
         assertEquals(i, sidecar.requests.get());
         assertEquals(i, sidecar.connections.get());
       }
@@ -341,7 +341,7 @@ class SidecarTest {
   @Test
   void anAnswerThatIsNoReplyToTheSecretIsAWrongAnswer() throws IOException {
     try (FakeSidecar sidecar = new FakeSidecar(guarded(RIGHT, RIGHT))) {
-      assertEquals("WRONG_ANSWER", outcomeWithSecret(sidecar.settings()));
+      assertEquals("WRONG_ANSWER", outcome(settingsWithSecret(sidecar, NO_PAUSE)));
       assertEquals(1, sidecar.requests.get());
     }
   }
@@ -485,8 +485,7 @@ class SidecarTest {
     try (FakeSidecar sidecar = new FakeSidecar(closing())) {
       Settings settings = sidecar.settings("sidecar.breaker.ms", LONG_PAUSE);
       outcomes(2, settings);
-      KeepAll keepAll =
-          assertThrows(KeepAll.class, () -> Sidecar.at(settings).ask(REQUEST, settings));
+      KeepAll keepAll = assertThrows(KeepAll.class, () -> Sidecars.ask(REQUEST, settings));
       assertEquals(Reason.BREAKER_OPEN, keepAll.reason);
       assertTrue(keepAll.getMessage().contains("failed 2 times"), keepAll.getMessage());
     }

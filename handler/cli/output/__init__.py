@@ -1,0 +1,1 @@
+"""Where commands write: consoles, and streams whose encoding lacks characters."""

@@ -1,0 +1,1 @@
+"""Rows and conditions in the forms of pyarrow, Polars, DuckDB and pandas."""

@@ -1,0 +1,11 @@
+"""Clients of the sidecar for ``sargo doctor``, ``sargo report``, measurements and tests.
+
+several.py       one of several sidecars, as the jar chooses it: the next one answers when the first is down or slow
+one_address.py   the calls of the IDL to one address: a connection for each call
+addresses.py     lists of addresses, and the order in which they are asked about a table
+"""
+
+from handler.sidecar.client.one_address import Client, ClientError, read_secret
+from handler.sidecar.client.several import Clients
+
+__all__ = ["Client", "ClientError", "Clients", "read_secret"]

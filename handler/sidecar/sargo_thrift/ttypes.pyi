@@ -1,0 +1,71 @@
+"""The types of the generated structs for mypy: the compiler writes none. A test compares them with the IDL."""
+
+class PruneRequest:
+    """An optional field that was not sent is None. Of what was read from a frame, long bytes are views of the frame."""
+
+    protocol_version: int
+    table: str
+    filter: bytes | memoryview
+    filter_text: str | None
+    engine: str
+    engine_version: str | None
+    time_zone: str | None
+    query_type: str | None
+    instant: str | None
+    names: bytes | memoryview
+    names_compressed: bool | None
+    name_count: int
+    query_id: str | None
+    secret: str | None
+    user: str | None
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        table: str | None = None,
+        filter: bytes | None = None,
+        filter_text: str | None = None,
+        engine: str | None = None,
+        engine_version: str | None = None,
+        time_zone: str | None = None,
+        query_type: str | None = None,
+        instant: str | None = None,
+        names: bytes | None = None,
+        names_compressed: bool | None = None,
+        name_count: int | None = None,
+        query_id: str | None = None,
+        secret: str | None = None,
+        user: str | None = None,
+    ) -> None: ...
+
+class PruneReply:
+    protocol_version: int
+    skip: bytes
+    name_count: int
+    instant: str | None
+    covered: int | None
+    skipped: int
+    fully_matched: int | None
+    report_id: str | None
+    reasons: list[str] | None
+    digest: int | None
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        skip: bytes | None = None,
+        name_count: int | None = None,
+        instant: str | None = None,
+        covered: int | None = None,
+        skipped: int | None = None,
+        fully_matched: int | None = None,
+        report_id: str | None = None,
+        reasons: list[str] | None = None,
+        digest: int | None = None,
+    ) -> None: ...
+
+class Refused(Exception):
+    why: str | None
+    code: str | None
+
+    def __init__(self, why: str | None = None, code: str | None = None) -> None: ...

@@ -1,0 +1,1 @@
+"""TPC-DS: its scans, parameters and tables. ``tests/tpc`` measures them."""
