@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 import uuid
 import warnings
@@ -45,6 +46,7 @@ _NOT_IMPLEMENTED = 501
 _SIDE_BY_SIDE, _WAITING = 8, 32
 #: The clients whose stores do not implement conditional writes.
 _unconditional: weakref.WeakSet[Client] = weakref.WeakSet()
+_unconditional_lock = threading.Lock()
 
 
 def new_token() -> str:
@@ -241,14 +243,14 @@ class Folder:
         first = path if client.writes_at_once else f"{path}.{new_token()}.part"
 
         def uploaded() -> None:
+            is_conditional = client not in _unconditional
             try:
-                client.write(first, temporary, new=client not in _unconditional)
+                client.write(first, temporary, new=is_conditional)
             except OSError as error:
-                if client in _unconditional or getattr(error, "status", 0) != _NOT_IMPLEMENTED:
+                if not is_conditional or getattr(error, "status", 0) != _NOT_IMPLEMENTED:
                     raise
-                _unconditional.add(client)
+                self._write_without_conditions(client)
                 client.write(first, temporary)
-                self._warn_of_unconditional_writes()
             if first != path:
                 client.move(first, path)
 
@@ -256,7 +258,11 @@ class Folder:
         if temporary.stat().st_size <= READ_WHOLE:
             self.storage.keep_written(file, temporary.read_bytes())
 
-    def _warn_of_unconditional_writes(self) -> None:
+    def _write_without_conditions(self, client: Client) -> None:
+        with _unconditional_lock:  # files are written side by side, and the first to be refused says it
+            if client in _unconditional:
+                return
+            _unconditional.add(client)
         warnings.warn(
             f"{self.path}: the store does not implement conditional writes (If-None-Match); files of indexes are "
             "written without them, under names that nobody else uses",
