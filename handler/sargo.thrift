@@ -113,18 +113,129 @@ struct PruneReply {
   10: optional i64 digest;
 }
 
+struct PlanRequest {
+  /** PROTOCOL_VERSION of the client. */
+  1: required i32 protocol_version;
+
+  /** As in PruneRequest. */
+  2: required string table;
+
+  /** As in PruneRequest. Absent: every file of the partitions is asked for. */
+  3: optional binary filter;
+
+  /** As in PruneRequest. */
+  4: optional string filter_text;
+
+  /** As in PruneRequest. */
+  5: required string engine;
+
+  /** As in PruneRequest. */
+  6: optional string engine_version;
+
+  /** As in PruneRequest. */
+  7: optional string time_zone;
+
+  /** "snapshot" (the default) or "read_optimized". Others are refused with the code "listing". */
+  8: optional string query_type;
+
+  /** The newest completed instant (its requested time) of the table's commits, delta commits and replace commits that the client sees. */
+  9: required string instant;
+
+  /** How many such instants the client sees in the active timeline: two states of a table may have the same newest instant. */
+  10: required i32 instant_count;
+
+  /**
+   * The folders to list, relative to the base path, '/' between folders, as they stand in the file system (escaped, not decoded);
+   * the empty text is the base path itself: UTF-8, joined by a line feed; a zlib stream of that when partitions_compressed is
+   * true. Absent: every partition of the table.
+   */
+  11: optional binary partitions;
+
+  /** Whether `partitions` is a zlib stream. */
+  12: optional bool partitions_compressed;
+
+  /** How many partitions there are: the client's own count, which the server compares. */
+  13: optional i32 partition_count;
+
+  /** hive.query.id: all questions about a table with the same id are answered for one instant, that of the first of them. */
+  14: optional string query_id;
+
+  /** As in PruneRequest. */
+  15: optional string secret;
+
+  /** As in PruneRequest. */
+  16: optional string user;
+}
+
+struct PlanReply {
+  /** PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own. */
+  1: required i32 protocol_version;
+
+  /**
+   * The instant of the table that was listed: that of the request, or an older one which an earlier question with the same
+   * query_id was answered for.
+   */
+  2: required string instant;
+
+  /** How many files are named. */
+  3: required i32 file_count;
+
+  /**
+   * The kept files: relative to the base path, as they stand in the file system, UTF-8, joined by a line feed, as a zlib stream.
+   * The files of a slice stand together: its base file first, if it has one, then its log files, the oldest first. With
+   * "read_optimized" there are only base files.
+   */
+  4: required binary names;
+
+  /** The file_count lengths in bytes: little-endian i64, as a zlib stream. */
+  5: required binary lengths;
+
+  /** The slice of each file, 0 to slice_count - 1 without a gap and in order: little-endian i32, as a zlib stream. */
+  6: required binary slices;
+
+  /** How many slices are kept. */
+  7: required i32 slice_count;
+
+  /** How many slices the filter skips; they are not among slice_count. */
+  8: required i32 skipped;
+
+  /** How many of the kept slices are known to have only matching rows. */
+  9: optional i32 fully_matched;
+
+  /** What explain() takes, for as long as the sidecar keeps the report. */
+  10: optional string report_id;
+
+  /** Why not more is skipped, in words; for logs. */
+  11: optional list<string> reasons;
+
+  /** CRC32 (as in zlib, 0 to 2^32 - 1) of the request's `partitions` bytes as they were sent, 0 without them. */
+  12: required i64 digest;
+
+  /** CRC32 of the three streams one after the other, as they were sent: names, lengths, slices. */
+  13: required i64 checksum;
+}
+
 /** The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once. */
 exception Refused {
   /** In words, without data values. */
   1: string why;
 
-  /** For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report". */
+  /**
+   * For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report"; of plan() also "listing"
+   * (the sidecar lists no such table or query type) and "instant" (it sees another timeline than the client).
+   */
   2: optional string code;
 } (python.immutable = "false")
 
 service Sargo {
   /** Which of the listed files cannot hold a matching row. */
   PruneReply prune(1: PruneRequest request) throws (1: Refused refused);
+
+  /**
+   * The files to read: what the table's metadata table lists in these partitions, less what the filter skips. It is refused where
+   * that is not certain (no metadata table, a bootstrapped table, another timeline): the client then lists by itself.
+   */
+  PlanReply plan(1: PlanRequest request) throws (1: Refused refused);
 
   /** What was skipped and why not more, as text, for the report id of a reply. */
   string explain(1: string report_id, 2: string secret) throws (1: Refused refused);

@@ -462,13 +462,517 @@ class PruneReply(object):
         return not (self == other)
 
 
+class PlanRequest(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the client.
+     - table: As in PruneRequest.
+     - filter: As in PruneRequest. Absent: every file of the partitions is asked for.
+     - filter_text: As in PruneRequest.
+     - engine: As in PruneRequest.
+     - engine_version: As in PruneRequest.
+     - time_zone: As in PruneRequest.
+     - query_type: "snapshot" (the default) or "read_optimized". Others are refused with the code "listing".
+     - instant: The newest completed instant (its requested time) of the table's commits, delta commits and replace commits that the client sees.
+     - instant_count: How many such instants the client sees in the active timeline: two states of a table may have the same newest instant.
+     - partitions: The folders to list, relative to the base path, '/' between folders, as they stand in the file system (escaped, not decoded);
+    the empty text is the base path itself: UTF-8, joined by a line feed; a zlib stream of that when partitions_compressed is
+    true. Absent: every partition of the table.
+     - partitions_compressed: Whether `partitions` is a zlib stream.
+     - partition_count: How many partitions there are: the client's own count, which the server compares.
+     - query_id: hive.query.id: all questions about a table with the same id are answered for one instant, that of the first of them.
+     - secret: As in PruneRequest.
+     - user: As in PruneRequest.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'table',
+        'filter',
+        'filter_text',
+        'engine',
+        'engine_version',
+        'time_zone',
+        'query_type',
+        'instant',
+        'instant_count',
+        'partitions',
+        'partitions_compressed',
+        'partition_count',
+        'query_id',
+        'secret',
+        'user',
+    )
+
+
+    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, instant_count=None, partitions=None, partitions_compressed=None, partition_count=None, query_id=None, secret=None, user=None,):
+        self.protocol_version = protocol_version
+        self.table = table
+        self.filter = filter
+        self.filter_text = filter_text
+        self.engine = engine
+        self.engine_version = engine_version
+        self.time_zone = time_zone
+        self.query_type = query_type
+        self.instant = instant
+        self.instant_count = instant_count
+        self.partitions = partitions
+        self.partitions_compressed = partitions_compressed
+        self.partition_count = partition_count
+        self.query_id = query_id
+        self.secret = secret
+        self.user = user
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.table = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.filter = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.filter_text = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.engine = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.engine_version = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.STRING:
+                    self.time_zone = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 8:
+                if ftype == TType.STRING:
+                    self.query_type = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.instant = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.I32:
+                    self.instant_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 11:
+                if ftype == TType.STRING:
+                    self.partitions = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.BOOL:
+                    self.partitions_compressed = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.I32:
+                    self.partition_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 14:
+                if ftype == TType.STRING:
+                    self.query_id = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 15:
+                if ftype == TType.STRING:
+                    self.secret = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 16:
+                if ftype == TType.STRING:
+                    self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('PlanRequest')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.table is not None:
+            oprot.writeFieldBegin('table', TType.STRING, 2)
+            oprot.writeString(self.table.encode('utf-8') if sys.version_info[0] == 2 else self.table)
+            oprot.writeFieldEnd()
+        if self.filter is not None:
+            oprot.writeFieldBegin('filter', TType.STRING, 3)
+            oprot.writeBinary(self.filter)
+            oprot.writeFieldEnd()
+        if self.filter_text is not None:
+            oprot.writeFieldBegin('filter_text', TType.STRING, 4)
+            oprot.writeString(self.filter_text.encode('utf-8') if sys.version_info[0] == 2 else self.filter_text)
+            oprot.writeFieldEnd()
+        if self.engine is not None:
+            oprot.writeFieldBegin('engine', TType.STRING, 5)
+            oprot.writeString(self.engine.encode('utf-8') if sys.version_info[0] == 2 else self.engine)
+            oprot.writeFieldEnd()
+        if self.engine_version is not None:
+            oprot.writeFieldBegin('engine_version', TType.STRING, 6)
+            oprot.writeString(self.engine_version.encode('utf-8') if sys.version_info[0] == 2 else self.engine_version)
+            oprot.writeFieldEnd()
+        if self.time_zone is not None:
+            oprot.writeFieldBegin('time_zone', TType.STRING, 7)
+            oprot.writeString(self.time_zone.encode('utf-8') if sys.version_info[0] == 2 else self.time_zone)
+            oprot.writeFieldEnd()
+        if self.query_type is not None:
+            oprot.writeFieldBegin('query_type', TType.STRING, 8)
+            oprot.writeString(self.query_type.encode('utf-8') if sys.version_info[0] == 2 else self.query_type)
+            oprot.writeFieldEnd()
+        if self.instant is not None:
+            oprot.writeFieldBegin('instant', TType.STRING, 9)
+            oprot.writeString(self.instant.encode('utf-8') if sys.version_info[0] == 2 else self.instant)
+            oprot.writeFieldEnd()
+        if self.instant_count is not None:
+            oprot.writeFieldBegin('instant_count', TType.I32, 10)
+            oprot.writeI32(self.instant_count)
+            oprot.writeFieldEnd()
+        if self.partitions is not None:
+            oprot.writeFieldBegin('partitions', TType.STRING, 11)
+            oprot.writeBinary(self.partitions)
+            oprot.writeFieldEnd()
+        if self.partitions_compressed is not None:
+            oprot.writeFieldBegin('partitions_compressed', TType.BOOL, 12)
+            oprot.writeBool(self.partitions_compressed)
+            oprot.writeFieldEnd()
+        if self.partition_count is not None:
+            oprot.writeFieldBegin('partition_count', TType.I32, 13)
+            oprot.writeI32(self.partition_count)
+            oprot.writeFieldEnd()
+        if self.query_id is not None:
+            oprot.writeFieldBegin('query_id', TType.STRING, 14)
+            oprot.writeString(self.query_id.encode('utf-8') if sys.version_info[0] == 2 else self.query_id)
+            oprot.writeFieldEnd()
+        if self.secret is not None:
+            oprot.writeFieldBegin('secret', TType.STRING, 15)
+            oprot.writeString(self.secret.encode('utf-8') if sys.version_info[0] == 2 else self.secret)
+            oprot.writeFieldEnd()
+        if self.user is not None:
+            oprot.writeFieldBegin('user', TType.STRING, 16)
+            oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        if self.table is None:
+            raise TProtocolException(message='Required field table is unset!')
+        if self.engine is None:
+            raise TProtocolException(message='Required field engine is unset!')
+        if self.instant is None:
+            raise TProtocolException(message='Required field instant is unset!')
+        if self.instant_count is None:
+            raise TProtocolException(message='Required field instant_count is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class PlanReply(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own.
+     - instant: The instant of the table that was listed: that of the request, or an older one which an earlier question with the same
+    query_id was answered for.
+     - file_count: How many files are named.
+     - names: The kept files: relative to the base path, as they stand in the file system, UTF-8, joined by a line feed, as a zlib stream.
+    The files of a slice stand together: its base file first, if it has one, then its log files, the oldest first. With
+    "read_optimized" there are only base files.
+     - lengths: The file_count lengths in bytes: little-endian i64, as a zlib stream.
+     - slices: The slice of each file, 0 to slice_count - 1 without a gap and in order: little-endian i32, as a zlib stream.
+     - slice_count: How many slices are kept.
+     - skipped: How many slices the filter skips; they are not among slice_count.
+     - fully_matched: How many of the kept slices are known to have only matching rows.
+     - report_id: What explain() takes, for as long as the sidecar keeps the report.
+     - reasons: Why not more is skipped, in words; for logs.
+     - digest: CRC32 (as in zlib, 0 to 2^32 - 1) of the request's `partitions` bytes as they were sent, 0 without them.
+     - checksum: CRC32 of the three streams one after the other, as they were sent: names, lengths, slices.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'instant',
+        'file_count',
+        'names',
+        'lengths',
+        'slices',
+        'slice_count',
+        'skipped',
+        'fully_matched',
+        'report_id',
+        'reasons',
+        'digest',
+        'checksum',
+    )
+
+
+    def __init__(self, protocol_version=None, instant=None, file_count=None, names=None, lengths=None, slices=None, slice_count=None, skipped=None, fully_matched=None, report_id=None, reasons=None, digest=None, checksum=None,):
+        self.protocol_version = protocol_version
+        self.instant = instant
+        self.file_count = file_count
+        self.names = names
+        self.lengths = lengths
+        self.slices = slices
+        self.slice_count = slice_count
+        self.skipped = skipped
+        self.fully_matched = fully_matched
+        self.report_id = report_id
+        self.reasons = reasons
+        self.digest = digest
+        self.checksum = checksum
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.instant = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.I32:
+                    self.file_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.names = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.lengths = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.slices = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.I32:
+                    self.slice_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 8:
+                if ftype == TType.I32:
+                    self.skipped = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.I32:
+                    self.fully_matched = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.STRING:
+                    self.report_id = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 11:
+                if ftype == TType.LIST:
+                    self.reasons = []
+                    (_etype10, _size7) = iprot.readListBegin()
+                    for _i11 in range(_size7):
+                        _elem12 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.reasons.append(_elem12)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.I64:
+                    self.digest = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.I64:
+                    self.checksum = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('PlanReply')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.instant is not None:
+            oprot.writeFieldBegin('instant', TType.STRING, 2)
+            oprot.writeString(self.instant.encode('utf-8') if sys.version_info[0] == 2 else self.instant)
+            oprot.writeFieldEnd()
+        if self.file_count is not None:
+            oprot.writeFieldBegin('file_count', TType.I32, 3)
+            oprot.writeI32(self.file_count)
+            oprot.writeFieldEnd()
+        if self.names is not None:
+            oprot.writeFieldBegin('names', TType.STRING, 4)
+            oprot.writeBinary(self.names)
+            oprot.writeFieldEnd()
+        if self.lengths is not None:
+            oprot.writeFieldBegin('lengths', TType.STRING, 5)
+            oprot.writeBinary(self.lengths)
+            oprot.writeFieldEnd()
+        if self.slices is not None:
+            oprot.writeFieldBegin('slices', TType.STRING, 6)
+            oprot.writeBinary(self.slices)
+            oprot.writeFieldEnd()
+        if self.slice_count is not None:
+            oprot.writeFieldBegin('slice_count', TType.I32, 7)
+            oprot.writeI32(self.slice_count)
+            oprot.writeFieldEnd()
+        if self.skipped is not None:
+            oprot.writeFieldBegin('skipped', TType.I32, 8)
+            oprot.writeI32(self.skipped)
+            oprot.writeFieldEnd()
+        if self.fully_matched is not None:
+            oprot.writeFieldBegin('fully_matched', TType.I32, 9)
+            oprot.writeI32(self.fully_matched)
+            oprot.writeFieldEnd()
+        if self.report_id is not None:
+            oprot.writeFieldBegin('report_id', TType.STRING, 10)
+            oprot.writeString(self.report_id.encode('utf-8') if sys.version_info[0] == 2 else self.report_id)
+            oprot.writeFieldEnd()
+        if self.reasons is not None:
+            oprot.writeFieldBegin('reasons', TType.LIST, 11)
+            oprot.writeListBegin(TType.STRING, len(self.reasons))
+            for iter13 in self.reasons:
+                oprot.writeString(iter13.encode('utf-8') if sys.version_info[0] == 2 else iter13)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.digest is not None:
+            oprot.writeFieldBegin('digest', TType.I64, 12)
+            oprot.writeI64(self.digest)
+            oprot.writeFieldEnd()
+        if self.checksum is not None:
+            oprot.writeFieldBegin('checksum', TType.I64, 13)
+            oprot.writeI64(self.checksum)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        if self.instant is None:
+            raise TProtocolException(message='Required field instant is unset!')
+        if self.file_count is None:
+            raise TProtocolException(message='Required field file_count is unset!')
+        if self.names is None:
+            raise TProtocolException(message='Required field names is unset!')
+        if self.lengths is None:
+            raise TProtocolException(message='Required field lengths is unset!')
+        if self.slices is None:
+            raise TProtocolException(message='Required field slices is unset!')
+        if self.slice_count is None:
+            raise TProtocolException(message='Required field slice_count is unset!')
+        if self.skipped is None:
+            raise TProtocolException(message='Required field skipped is unset!')
+        if self.digest is None:
+            raise TProtocolException(message='Required field digest is unset!')
+        if self.checksum is None:
+            raise TProtocolException(message='Required field checksum is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class Refused(TException):
     """
     The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once.
 
     Attributes:
      - why: In words, without data values.
-     - code: For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report".
+     - code: For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report"; of plan() also "listing"
+    (the sidecar lists no such table or query type) and "instant" (it sees another timeline than the client).
 
     """
 
@@ -577,6 +1081,43 @@ PruneReply.thrift_spec = (
     (8, TType.STRING, 'report_id', 'UTF8', None, ),  # 8
     (9, TType.LIST, 'reasons', (TType.STRING, 'UTF8', False), None, ),  # 9
     (10, TType.I64, 'digest', None, None, ),  # 10
+)
+all_structs.append(PlanRequest)
+PlanRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.STRING, 'table', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'filter', 'BINARY', None, ),  # 3
+    (4, TType.STRING, 'filter_text', 'UTF8', None, ),  # 4
+    (5, TType.STRING, 'engine', 'UTF8', None, ),  # 5
+    (6, TType.STRING, 'engine_version', 'UTF8', None, ),  # 6
+    (7, TType.STRING, 'time_zone', 'UTF8', None, ),  # 7
+    (8, TType.STRING, 'query_type', 'UTF8', None, ),  # 8
+    (9, TType.STRING, 'instant', 'UTF8', None, ),  # 9
+    (10, TType.I32, 'instant_count', None, None, ),  # 10
+    (11, TType.STRING, 'partitions', 'BINARY', None, ),  # 11
+    (12, TType.BOOL, 'partitions_compressed', None, None, ),  # 12
+    (13, TType.I32, 'partition_count', None, None, ),  # 13
+    (14, TType.STRING, 'query_id', 'UTF8', None, ),  # 14
+    (15, TType.STRING, 'secret', 'UTF8', None, ),  # 15
+    (16, TType.STRING, 'user', 'UTF8', None, ),  # 16
+)
+all_structs.append(PlanReply)
+PlanReply.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.STRING, 'instant', 'UTF8', None, ),  # 2
+    (3, TType.I32, 'file_count', None, None, ),  # 3
+    (4, TType.STRING, 'names', 'BINARY', None, ),  # 4
+    (5, TType.STRING, 'lengths', 'BINARY', None, ),  # 5
+    (6, TType.STRING, 'slices', 'BINARY', None, ),  # 6
+    (7, TType.I32, 'slice_count', None, None, ),  # 7
+    (8, TType.I32, 'skipped', None, None, ),  # 8
+    (9, TType.I32, 'fully_matched', None, None, ),  # 9
+    (10, TType.STRING, 'report_id', 'UTF8', None, ),  # 10
+    (11, TType.LIST, 'reasons', (TType.STRING, 'UTF8', False), None, ),  # 11
+    (12, TType.I64, 'digest', None, None, ),  # 12
+    (13, TType.I64, 'checksum', None, None, ),  # 13
 )
 all_structs.append(Refused)
 Refused.thrift_spec = (
