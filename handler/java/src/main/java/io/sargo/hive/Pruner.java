@@ -105,12 +105,12 @@ final class Pruner {
   }
 
   /** The session's time zone as an IANA name, or null if it has none. */
-  private static String ianaZone(String setting) {
+  static String ianaZone(String setting) {
     ZoneId zone = "LOCAL".equalsIgnoreCase(setting) ? ZoneId.systemDefault() : ZoneId.of(setting);
     return ZoneId.getAvailableZoneIds().contains(zone.getId()) ? zone.getId() : null;
   }
 
-  private static byte[] deflate(byte[] bytes) throws IOException {
+  static byte[] deflate(byte[] bytes) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Deflater deflater = new Deflater(Deflater.BEST_SPEED);
     try (DeflaterOutputStream stream = new DeflaterOutputStream(out, deflater)) {

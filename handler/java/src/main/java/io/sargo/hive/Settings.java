@@ -32,7 +32,17 @@ final class Settings {
   /** Milliseconds during which an address that failed twice in a row is not asked again. */
   final int breakerMs;
 
-  /** Bytes of file names from which a request's list of names is sent compressed. */
+  /**
+   * Who lists the files of a scan: {@code hudi}, or {@code sidecar}, which lists and skips in one
+   * answer (Hudi lists where the sidecar cannot). {@code shadow} lists by Hudi, and compares what
+   * the sidecar would have listed.
+   */
+  final String listing;
+
+  /** How many files of the sidecar's listing have their length compared with the file system's. */
+  final int verify;
+
+  /** Bytes of names from which a request's list of files or folders is sent compressed. */
   final int compressFrom;
 
   /** PEM file of the authorities that signed the sidecar's certificate. It turns TLS on. */
@@ -47,6 +57,8 @@ final class Settings {
     timeoutMs = Math.max(1, conf.getInt("sargo.sidecar.timeout.ms", 2000));
     breakerMs = Math.max(0, conf.getInt("sargo.sidecar.breaker.ms", 30_000));
     compressFrom = Math.max(0, conf.getInt("sargo.names.compress.from", 1 << 20));
+    listing = conf.getTrimmed("sargo.listing", "hudi");
+    verify = Math.max(0, conf.getInt("sargo.listing.verify", 16));
     tlsCa = conf.getTrimmed("sargo.tls.ca.file", "");
     secretFile = conf.getTrimmed("sargo.secret.file", "");
   }

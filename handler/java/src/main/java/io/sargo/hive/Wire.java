@@ -27,7 +27,8 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
  * The messages of {@code prune}, and of {@code version} to show the secret, in {@code
- * handler/sargo.thrift}, in Thrift's binary protocol.
+ * handler/sargo.thrift}, in Thrift's binary protocol. Those of {@code plan} are {@link PlanRequest}
+ * and {@link PlanReply}.
  *
  * <p>They are written by hand, because a build would otherwise need the Thrift compiler, which
  * Maven Central does not have. Field numbers are those of the IDL. {@code
@@ -76,6 +77,18 @@ final class Wire {
     out.writeBinary(ByteBuffer.wrap(bytes));
   }
 
+  /**
+   * The fields of the struct that a call returns. Throws KeepAll if the sidecar refused, and
+   * TException if the message is no reply to this call.
+   */
+  static Map<?, ?> readReply(TProtocol in, String method, int sequence) throws TException, KeepAll {
+    Map<Integer, Object> result = readResult(in, method, sequence);
+    if (!(result.get(0) instanceof Map)) {
+      throw new TProtocolException("the reply has no answer");
+    }
+    return (Map<?, ?>) result.get(0);
+  }
+
   /** The result of a call. Throws KeepAll if the sidecar refused. */
   private static Map<Integer, Object> readResult(TProtocol in, String method, int sequence)
       throws TException, KeepAll {
@@ -98,6 +111,34 @@ final class Wire {
           REFUSED_BY_ONE.contains(code));
     }
     return result;
+  }
+
+  /**
+   * Writes a call whose one argument is a struct: field i is fields[i], and is left out if null.
+   */
+  static void writeCall(TProtocol out, String method, int sequence, Object[] fields)
+      throws TException {
+    out.writeMessageBegin(new TMessage(method, TMessageType.CALL, sequence));
+    out.writeFieldBegin(new TField("", TType.STRUCT, (short) 1));
+    for (short id = 1; id < fields.length; id++) {
+      if (fields[id] instanceof Integer) {
+        out.writeFieldBegin(new TField("", TType.I32, id));
+        out.writeI32((Integer) fields[id]);
+      } else if (fields[id] instanceof Boolean) {
+        out.writeFieldBegin(new TField("", TType.BOOL, id));
+        out.writeBool((Boolean) fields[id]);
+      } else if (fields[id] != null) {
+        byte[] bytes =
+            fields[id] instanceof byte[]
+                ? (byte[]) fields[id]
+                : ((String) fields[id]).getBytes(StandardCharsets.UTF_8);
+        writeBytes(out, id, bytes);
+      }
+    }
+    out.writeFieldStop(); // of the request
+    out.writeFieldStop(); // of the arguments
+    out.writeMessageEnd();
+    out.getTransport().flush();
   }
 
   /** A PruneRequest. A field that is null is not sent. */
@@ -151,27 +192,7 @@ final class Wire {
         secret,
         user
       };
-      out.writeMessageBegin(new TMessage("prune", TMessageType.CALL, sequence));
-      out.writeFieldBegin(new TField("", TType.STRUCT, (short) 1));
-      for (short id = 1; id < fields.length; id++) {
-        if (fields[id] instanceof Integer) {
-          out.writeFieldBegin(new TField("", TType.I32, id));
-          out.writeI32((Integer) fields[id]);
-        } else if (fields[id] instanceof Boolean) {
-          out.writeFieldBegin(new TField("", TType.BOOL, id));
-          out.writeBool((Boolean) fields[id]);
-        } else if (fields[id] != null) {
-          byte[] bytes =
-              fields[id] instanceof byte[]
-                  ? (byte[]) fields[id]
-                  : ((String) fields[id]).getBytes(StandardCharsets.UTF_8);
-          writeBytes(out, id, bytes);
-        }
-      }
-      out.writeFieldStop(); // of the request
-      out.writeFieldStop(); // of the arguments
-      out.writeMessageEnd();
-      out.getTransport().flush();
+      writeCall(out, "prune", sequence, fields);
     }
   }
 
@@ -202,11 +223,7 @@ final class Wire {
      * call.
      */
     static Reply read(TProtocol in, int sequence) throws TException, KeepAll {
-      Map<Integer, Object> result = readResult(in, "prune", sequence);
-      if (!(result.get(0) instanceof Map)) {
-        throw new TProtocolException("the reply has no answer");
-      }
-      return new Reply((Map<?, ?>) result.get(0));
+      return new Reply(readReply(in, "prune", sequence));
     }
 
     /**
@@ -288,7 +305,8 @@ final class Wire {
     }
   }
 
-  private static String text(Object bytes) {
+  /** A field's bytes as text, or null if it has none. */
+  static String text(Object bytes) {
     return bytes instanceof byte[] ? new String((byte[]) bytes, StandardCharsets.UTF_8) : null;
   }
 }

@@ -87,6 +87,15 @@ final class ReplyBytes {
     return this;
   }
 
+  ReplyBytes bytes(int id, byte[] bytes) {
+    return field(STRING, id)
+        .raw(
+            out -> {
+              out.writeInt(bytes.length);
+              out.write(bytes);
+            });
+  }
+
   ReplyBytes text(String text) {
     byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
     return raw(

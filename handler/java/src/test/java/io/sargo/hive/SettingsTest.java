@@ -33,6 +33,8 @@ class SettingsTest {
     assertEquals(2000, settings.timeoutMs);
     assertEquals(30_000, settings.breakerMs);
     assertEquals(1 << 20, settings.compressFrom);
+    assertEquals("hudi", settings.listing);
+    assertEquals(16, settings.verify);
     assertEquals("", settings.tlsCa);
     assertNull(settings.secret(Address.list("localhost:10950").get(0)));
   }
@@ -43,6 +45,12 @@ class SettingsTest {
       throws IOException {
     assertEquals(timeout, settings("sargo.sidecar.timeout.ms", ms).timeoutMs);
     assertEquals(breaker, settings("sargo.sidecar.breaker.ms", ms).breakerMs);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"-5, 0", "0, 0", "1, 1"})
+  void noNegativeNumberOfFilesIsVerified(String value, int verify) throws IOException {
+    assertEquals(verify, settings("sargo.listing.verify", value).verify);
   }
 
   @ParameterizedTest
