@@ -54,7 +54,9 @@ def _hive(
         from handler.doctor.hive_login import login_advice
 
         advice = login_advice(error, auth)
-        said = " ".join(str(error).split())[:300]
+        said = " ".join(str(getattr(error, "inner", None) or error).split())[
+            :300
+        ]  # Thrift wraps what it did not expect
         raise SargoError(f"--hive {address}: {said}{f'. {advice}' if advice else ''}") from error
 
     def ask(statement: str) -> Any:

@@ -12,6 +12,8 @@ import re
 
 __all__ = ["login_advice"]
 
+#: A closed connection: Thrift says "unexpected exception" of one that was reset, and has the cause in ``inner``.
+_ENDED = "tsocket read 0 bytes|connection reset|broken pipe"
 _KERBEROS: tuple[tuple[str, str], ...] = (
     (
         "none of the mechanisms listed",
@@ -31,17 +33,17 @@ _KERBEROS: tuple[tuple[str, str], ...] = (
         "no Kerberos server answers: look at the realm in krb5.conf (KRB5_CONFIG)",
     ),
     (
-        "unsupported mechanism|tsocket read 0 bytes|bad status",
+        f"unsupported mechanism|{_ENDED}|bad status",
         "HiveServer2 ended the login: it may not use Kerberos (hive.server2.authentication), or not with the service "
         "that --kerberos-service names",
     ),
 )
-_ANY = "unsupported mechanism|tsocket read 0 bytes|bad status|error validating the login"
+_ANY = f"unsupported mechanism|{_ENDED}|bad status|error validating the login"
 
 
 def login_advice(error: BaseException, auth: str) -> str:
     """What to do about a login that failed, "" where nothing is known about it."""
-    text = " ".join(str(error).split()).lower()
+    text = " ".join(f"{error} {getattr(error, 'inner', None) or ''}".split()).lower()
     for pattern, advice in _KERBEROS if auth == "KERBEROS" else ():
         if re.search(pattern, text):
             return advice

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 from click.testing import CliRunner
+from thrift.transport.TTransport import TTransportException
 
 from handler.cli.main import main
 from handler.doctor.hive_login import login_advice
@@ -32,6 +33,13 @@ def test_the_usual_mistakes_have_a_remedy(auth, text, words):
     advice = login_advice(RuntimeError(text), auth)
     assert words in advice
     assert bool(advice) == bool(words)
+
+
+def test_a_connection_that_was_reset_is_a_login_that_was_ended():
+    error = TTransportException(
+        message="unexpected exception", inner=ConnectionResetError(104, "Connection reset by peer")
+    )
+    assert "--auth must be what" in login_advice(error, "NONE")
 
 
 @pytest.fixture
