@@ -26,7 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
-from handler.sidecar.metrics import Metrics
+from handler.sidecar.recording.metrics import Metrics
 from handler.sidecar.settings import Settings
 from handler.sidecar.slots import Slots
 

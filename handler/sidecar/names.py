@@ -167,13 +167,16 @@ class ListedNames:
 
 
 class FileNames:
-    """The paths of a table's files, relative to the table: finds the index of each listed name among them."""
+    """The paths of a table's files, relative to the table: finds the index of each listed name among them.
+
+    lines   the paths, each with a line feed
+    """
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self._lines = pa.array([path.encode() + b"\n" for path in paths], pa.large_binary())
+        self.lines: pa.LargeBinaryArray = pa.array([path.encode() + b"\n" for path in paths], pa.large_binary())
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.lines)
 
     @property
     def is_indexed(self) -> bool:
@@ -184,17 +187,17 @@ class FileNames:
     def digest(self) -> bytes:
         """16 bytes that identify the paths in their order."""
         digest = hashlib.blake2b(digest_size=16)
-        for buffer in self._lines.buffers():
+        for buffer in self.lines.buffers():
             digest.update(b"" if buffer is None else buffer)
         return digest.digest()
 
     @property
     def nbytes(self) -> int:
-        return int(self._lines.nbytes) * (3 if self.is_indexed else 1)
+        return int(self.lines.nbytes) * (3 if self.is_indexed else 1)
 
     @computed_once
     def _by_name(self) -> Mapping[bytes, int]:
-        return {line[:-1]: index for index, line in enumerate(self._lines.to_pylist())}
+        return {line[:-1]: index for index, line in enumerate(self.lines.to_pylist())}
 
     def indices(self, listed: ListedNames) -> FileIndices:
         """``(count,) int32``: the index of each name, or ``NOT_KNOWN``. Raises Refused as ``ListedNames`` does."""
@@ -203,5 +206,5 @@ class FileNames:
         if listed.count * _FEW < len(self) or listed.count < 5_000:
             index_of = self._by_name.get
             return np.array([index_of(name, NOT_KNOWN) for name in bytes(listed.text).split(b"\n")], np.int32)
-        indices = pc.index_in(listed.array(), value_set=self._lines)
+        indices = pc.index_in(listed.array(), value_set=self.lines)
         return np.asarray(pc.fill_null(indices, NOT_KNOWN), np.int32)

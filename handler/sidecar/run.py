@@ -18,9 +18,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
-from handler.sidecar.journal import Journal
-from handler.sidecar.metrics import Metrics
 from handler.sidecar.pages import Pages
+from handler.sidecar.recording.journal import Journal
+from handler.sidecar.recording.metrics import Metrics
 from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.server import Server
 from handler.sidecar.service import Service

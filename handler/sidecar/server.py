@@ -6,7 +6,7 @@ its secret is checked, and it is passed to the service:
     1.  a frame of more than ``MAX_FIRST_FRAME_BYTES`` is refused on a connection that has not shown the secret
     2.  a frame of more than 64 KiB is decoded on a thread of its own, every other one on the event loop
     3.  the secret of the call is compared, before anything else of the call is looked at
-    4.  ``prune`` and ``explain`` are answered to those who gave the secret, ``health`` and ``version`` to everybody
+    4.  ``prune``, ``plan`` and ``explain`` are answered to those who gave the secret, the other methods to everybody
 
 Calls of peers that have not shown the secret are decoded one after the other, each in a turn of the event loop, so that
 other connections are served in between.
@@ -28,8 +28,8 @@ from typing import Any
 from handler.sidecar import wire
 from handler.sidecar.connection import Connection
 from handler.sidecar.idl import MAX_FIRST_FRAME_BYTES, Refused, forget_frames, refuse
-from handler.sidecar.journal import Journal
-from handler.sidecar.metrics import Metrics
+from handler.sidecar.recording.journal import Journal
+from handler.sidecar.recording.metrics import Metrics
 from handler.sidecar.service import Service
 from handler.sidecar.settings import Settings, SettingsError
 from handler.sidecar.slots import Slots
@@ -257,6 +257,7 @@ class Server:
     def _method(self, name: str, connection: Connection) -> Callable[..., Awaitable[Any]]:
         methods: dict[str, Callable[..., Awaitable[Any]]] = {
             "prune": self.service.prune,
+            "plan": self.service.plan,
             "explain": self.service.explain,
             "health": lambda: self.service.health(names_roots=self._secret is None or self.slots.is_known(connection)),
             "version": self.service.version,

@@ -38,6 +38,7 @@ from handler.sidecar.decisions.planning import (
 )
 from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
 from handler.sidecar.idl import Refused
+from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.reading.current_view import CurrentView, Threads
 from handler.sidecar.reading.looks import TableReader
 from handler.sidecar.roots.allowed_roots import AllowedTable
@@ -198,6 +199,25 @@ class Tables:
         self._evict(entry)
         return Answering(view, note)
 
+    def latest(self, table: str) -> View | None:
+        """The latest view of a table, by its location, if it is open."""
+        entry = self._entries.get(table)
+        return None if entry is None else entry.view
+
+    async def listed_files(self, location: AllowedTable, view: View) -> ListedFiles:
+        """The lengths and partitions of the view's files. Raises NotListed and SargoError."""
+        if view.has_listed_files:
+            return view.listed_files
+        entry = self._entry(location)
+
+        async def make() -> ListedFiles:
+            async with entry.lock:
+                return await self._run(lambda: view.listed_files)
+
+        listed = await self._once(entry, (id(view), "listed"), make)
+        self._evict(entry)
+        return listed
+
     async def decide(self, location: AllowedTable, view: View, query: FilterQuery) -> FilterDecision:
         """The decision for a query; concurrent requests share one computation. Raises PlanningFailed."""
         cached = view.cached_decision(query)
@@ -355,6 +375,9 @@ class Tables:
         for query in before.latest_queries(WARM_UP_QUERIES) if before is not None else ():
             with suppress(TooExpensive):
                 view.decide(query)
+        if before is not None and before.has_listed_files:
+            with suppress(SargoError):
+                view.listed_files  # noqa: B018
         return view
 
     async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:

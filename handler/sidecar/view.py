@@ -23,7 +23,8 @@ from handler.sidecar.decisions.planning import (
     explain_filter,
     plan_filter,
 )
-from handler.sidecar.names import ListedNames
+from handler.sidecar.listed_files import ListedFiles
+from handler.sidecar.names import ListedNames, computed_once
 from handler.sidecar.request_matching import MatchedNames, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from index_store.opened_table import OpenTable
@@ -97,7 +98,18 @@ class View:
         """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
             cached = self._list_bytes + self._decision_bytes + sum(map(getsizeof, self._explanations.values()))
-        return self._table_bytes + self.files.nbytes + cached
+        listed = self.listed_files.nbytes if self.has_listed_files else 0
+        return self._table_bytes + self.files.nbytes + listed + cached
+
+    @property
+    def has_listed_files(self) -> bool:
+        """Whether ``listed_files`` is computed."""
+        return "listed_files" in self.__dict__
+
+    @computed_once
+    def listed_files(self) -> ListedFiles:
+        """The lengths and partitions of ``files``. For one thread at a time. Raises NotListed and TableError."""
+        return ListedFiles.of(self.files, self.opened.table)
 
     def _statistics_read(self) -> int:
         """The number of statistics that were read."""

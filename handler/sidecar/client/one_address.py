@@ -19,7 +19,15 @@ from thrift.Thrift import TApplicationException
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.client.addresses import split_address
-from handler.sidecar.idl import MAX_FIRST_FRAME_BYTES, PROTOCOL_VERSION, PruneReply, PruneRequest, Refused
+from handler.sidecar.idl import (
+    MAX_FIRST_FRAME_BYTES,
+    PROTOCOL_VERSION,
+    PlanReply,
+    PlanRequest,
+    PruneReply,
+    PruneRequest,
+    Refused,
+)
 from handler.sidecar.wire import FrameError, call_message, read_reply
 from handler.views.texts import visible
 
@@ -84,6 +92,33 @@ class Client:
             secret=self._secret,
         )
         reply: PruneReply = self._call("prune", request=request)
+        return reply
+
+    def plan(
+        self,
+        table: str,
+        instant: str,
+        instant_count: int,
+        partitions: Sequence[str] | None = None,
+        filter_: bytes | None = None,
+        query_type: str = "snapshot",
+        engine: str = "hive4",
+    ) -> PlanReply:
+        """The files to read at an instant, of these partitions or of all."""
+        request = PlanRequest(
+            protocol_version=PROTOCOL_VERSION,
+            table=table,
+            filter=filter_,
+            engine=engine,
+            time_zone="UTC",
+            query_type=query_type,
+            instant=instant,
+            instant_count=instant_count,
+            partitions=None if partitions is None else "\n".join(partitions).encode(),
+            partition_count=None if partitions is None else len(partitions),
+            secret=self._secret,
+        )
+        reply: PlanReply = self._call("plan", request=request)
         return reply
 
     def explain(self, report_id: str) -> str:

@@ -64,6 +64,78 @@ class PruneReply:
         digest: int | None = None,
     ) -> None: ...
 
+class PlanRequest:
+    """As PruneRequest."""
+
+    protocol_version: int
+    table: str
+    filter: bytes | memoryview | None
+    filter_text: str | None
+    engine: str
+    engine_version: str | None
+    time_zone: str | None
+    query_type: str | None
+    instant: str
+    instant_count: int
+    partitions: bytes | memoryview | None
+    partitions_compressed: bool | None
+    partition_count: int | None
+    query_id: str | None
+    secret: str | None
+    user: str | None
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        table: str | None = None,
+        filter: bytes | None = None,
+        filter_text: str | None = None,
+        engine: str | None = None,
+        engine_version: str | None = None,
+        time_zone: str | None = None,
+        query_type: str | None = None,
+        instant: str | None = None,
+        instant_count: int | None = None,
+        partitions: bytes | None = None,
+        partitions_compressed: bool | None = None,
+        partition_count: int | None = None,
+        query_id: str | None = None,
+        secret: str | None = None,
+        user: str | None = None,
+    ) -> None: ...
+
+class PlanReply:
+    protocol_version: int
+    instant: str
+    file_count: int
+    names: bytes
+    lengths: bytes
+    slices: bytes
+    slice_count: int
+    skipped: int
+    fully_matched: int | None
+    report_id: str | None
+    reasons: list[str] | None
+    digest: int
+    checksum: int
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        instant: str | None = None,
+        file_count: int | None = None,
+        names: bytes | None = None,
+        lengths: bytes | None = None,
+        slices: bytes | None = None,
+        slice_count: int | None = None,
+        skipped: int | None = None,
+        fully_matched: int | None = None,
+        report_id: str | None = None,
+        reasons: list[str] | None = None,
+        digest: int | None = None,
+        checksum: int | None = None,
+    ) -> None: ...
+
 class Refused(Exception):
     why: str | None
     code: str | None

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Executor
 
-from handler.sidecar.journal import Journal
+from handler.sidecar.recording.journal import Journal
 from handler.sidecar.roots.allowed_roots import AllowedRoots
 
 __all__ = ["FIRST_PAUSE_SECONDS", "RootWatch"]

@@ -17,8 +17,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from handler.sidecar.journal import Journal
 from handler.sidecar.reading.current_view import PAUSE_SECONDS
+from handler.sidecar.recording.journal import Journal
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.tables import Tables, TableUnavailable
 

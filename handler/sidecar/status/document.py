@@ -9,9 +9,9 @@ import shlex
 import time
 from typing import Any
 
-from handler.sidecar.history import PERIOD_SECONDS
-from handler.sidecar.metrics import BECAUSE, Metrics
-from handler.sidecar.reports import AnswerReport
+from handler.sidecar.recording.history import PERIOD_SECONDS
+from handler.sidecar.recording.metrics import BECAUSE, Metrics
+from handler.sidecar.recording.reports import AnswerReport
 from handler.sidecar.service import Service
 from handler.version import VERSION
 
@@ -27,7 +27,7 @@ def status_document(service: Service, metrics: Metrics) -> dict[str, Any]:
     return {
         "version": VERSION,
         "now": time.time(),
-        "began": service.history.began,
+        "began": service.records.history.began,
         "status": "stopping" if service.stopping else "starting" if service.warm_start.opening else "ok",
         "shadow": settings.shadow,
         "log_values": settings.log_values,
@@ -37,8 +37,10 @@ def status_document(service: Service, metrics: Metrics) -> dict[str, Any]:
             text: count for key, text in BECAUSE.items() if (count := _sample(metrics, "skipped_nothing", because=key))
         },
         "tables": _tables(service),
-        "history": [[one.begin, one.answers, one.listed, one.skipped] for one in service.history.periods],
-        "questions": [_question(report, settings.log_values) for report in service.reports.latest(MAX_QUESTIONS)],
+        "history": [[one.begin, one.answers, one.listed, one.skipped] for one in service.records.history.periods],
+        "questions": [
+            _question(report, settings.log_values) for report in service.records.reports.latest(MAX_QUESTIONS)
+        ],
         "columns": _columns(service),
         "errors": service.journal.latest_errors(),
     }
@@ -77,7 +79,7 @@ def _tables(service: Service) -> list[dict[str, Any]]:
     """The open tables, and those that cannot be read, those that were used last first."""
     known = []
     for state in service.tables.states(MAX_SHOWN_TABLES):
-        sums = service.history.tables.get(state.table)
+        sums = service.records.history.tables.get(state.table)
         known.append(
             {
                 "table": state.table,
@@ -87,7 +89,7 @@ def _tables(service: Service) -> list[dict[str, Any]]:
                 "slices": state.slices,
                 "bytes": state.nbytes,
                 "age": state.age,
-                "state": "wrong skip" if state.table in service.turned_off else state.state,
+                "state": "wrong skip" if state.table in service.records.turned_off else state.state,
                 "why": state.why,
                 "answers": sums.answers if sums else 0,
                 "listed": sums.listed if sums else 0,
@@ -125,7 +127,7 @@ def _columns(service: Service) -> list[dict[str, Any]]:
     asked = sorted(
         (
             (count, table, column)
-            for table, sums in service.history.tables.items()
+            for table, sums in service.records.history.tables.items()
             for column, count in sums.unindexed.items()
         ),
         reverse=True,

@@ -29,7 +29,7 @@ from handler.pages.environment import render_page
 from handler.pages.explain_page import explain_page
 from handler.sidecar.decisions.planning import EXPLAINED_AT_ONCE, FilterQuery, TooExpensive, plan_at_once
 from handler.sidecar.idl import Refused
-from handler.sidecar.metrics import Metrics
+from handler.sidecar.recording.metrics import Metrics
 from handler.sidecar.service import Service
 from handler.sidecar.status.document import status_document
 from handler.sidecar.view import View

@@ -11,8 +11,8 @@ from evaluator.language.expression import to_text
 from handler import open_table, prune
 from handler.advise.advisor import Advisor
 from handler.advise.workload import read_workload
-from handler.sidecar.filter_log import FilterLog
-from handler.sidecar.journal import Journal
+from handler.sidecar.recording.filter_log import FilterLog
+from handler.sidecar.recording.journal import Journal
 from handler.sidecar.view import FilterQuery
 from tests.handler.conftest import hive_filters
 

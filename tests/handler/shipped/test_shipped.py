@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from handler.cli.main import main
 from handler.shipped import artefacts
-from handler.sidecar.metrics import BECAUSE, Metrics
+from handler.sidecar.recording.metrics import BECAUSE, Metrics
 from handler.sidecar.settings import Settings
 from handler.version import VERSION
 

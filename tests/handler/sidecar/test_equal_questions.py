@@ -11,7 +11,7 @@ from handler.sidecar.idl import Refused
 from handler.sidecar.request_matching import ViewFiles
 from handler.sidecar.view import View
 from tests.handler.sidecar.conftest import SECRET, request
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.sidecar.test_service import FILTERS, I_IS_100
 from tests.sampling import examples
 

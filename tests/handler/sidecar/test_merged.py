@@ -14,12 +14,12 @@ from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler import open_table
 from handler.sidecar import merged
-from handler.sidecar.audit import SkippedFile, audit_file
 from handler.sidecar.merged import Unread, merged_batches
+from handler.sidecar.recording.audit import SkippedFile, audit_file
 from handler.sql.parsing import parse
 from tests.handler.conftest import DATA, hive_filters
 from tests.handler.sidecar.conftest import request
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.table_rows import value_form
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
 

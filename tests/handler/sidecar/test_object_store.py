@@ -11,7 +11,7 @@ from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.settings import SettingsError
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.sidecar.test_service import I_IS_100
 from tests.index_store.object_store import SECRET_KEY, running
 from tests.sampling import share

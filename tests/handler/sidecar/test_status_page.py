@@ -11,8 +11,8 @@ import pytest
 
 from handler import prune
 from handler.sidecar.decisions.planning import _unindexed
-from handler.sidecar.history import MAX_COLUMNS, MAX_PERIODS, MAX_TABLES, PERIOD_SECONDS, History
-from handler.sidecar.journal import MAX_ERRORS
+from handler.sidecar.recording.history import MAX_COLUMNS, MAX_PERIODS, MAX_TABLES, PERIOD_SECONDS, History
+from handler.sidecar.recording.journal import MAX_ERRORS
 from handler.sidecar.status import document, web
 from handler.sidecar.status.web import StatusPage
 from tests.handler.sidecar.conftest import SECRET, request
@@ -186,7 +186,7 @@ def test_a_column_without_an_index_is_told_with_the_command(main_cow):
 
 def test_columns_that_were_asked_for_come_with_the_advisors_command(sidecar, main_cow, tmp_path):
     running = sidecar(roots=[str(main_cow)], filter_log=tmp_path / "my filters")
-    running.sidecar.service.history.add(str(main_cow), 14, 0, 0, ["u"])
+    running.sidecar.service.records.history.add(str(main_cow), 14, 0, 0, ["u"])
     (column,) = state(running)["columns"]
     assert (column["column"], column["asked"]) == ("u", 1)
     assert column["command"] == f"sargo advise {main_cow} --workload '{tmp_path}/my filters'"

@@ -14,7 +14,7 @@ from handler.sidecar.reading import current_view
 from handler.sidecar.settings import Settings
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import Running, request, skipped_names
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.sidecar.test_tables import hide_last_commit
 from tests.s3.store import running
 from tests.sampling import share

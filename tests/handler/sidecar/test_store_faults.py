@@ -11,7 +11,7 @@ from handler import open_table, prune
 from handler.sidecar.reading import current_view
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.s3.store import kinds, rounds, running
 
 FILTERS = {one["sql"]: one["filter"] for one in hive_filters() if one["hive"] == "4.0.1"}

@@ -13,7 +13,7 @@ from handler.sidecar.client import Client, ClientError, Clients
 from handler.sidecar.client.addresses import in_order
 from handler.sidecar.settings import Settings
 from tests.handler.sidecar.conftest import Running
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.sidecar.test_service import I_IS_100
 from tests.hive.sidecars import Sidecar, free_port
 from tests.sampling import ALL_CASES, examples

@@ -7,7 +7,7 @@ from handler.doctor.sidecar import check_sidecar
 from handler.sidecar.client import Client
 from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.starting import root_watch
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 
 SECRET = "open sesame"
 

@@ -16,7 +16,7 @@ from handler.sidecar.idl import Refused
 from handler.sidecar.settings import Settings, SettingsError
 from index_store.table.table import Table
 from tests.handler.sidecar.conftest import Running, request
-from tests.handler.sidecar.test_audit import wait_for
+from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.sidecar.test_service import I_IS_100
 from tests.s3.store import running
 

@@ -9,7 +9,7 @@ import pytest
 
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
-from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
+from handler.sidecar.recording.audit import SkippedFile, audit_file, choose_slices
 from handler.sidecar.request_matching import ViewFiles
 from handler.sidecar.view import View
 from handler.sql.parsing import parse

@@ -9,8 +9,8 @@ import stat
 import pytest
 
 from handler import prune
-from handler.sidecar import service
-from handler.sidecar.filter_log import _Files as FilterLogFiles
+from handler.sidecar.recording import records
+from handler.sidecar.recording.filter_log import _Files as FilterLogFiles
 from handler.sidecar.settings import Settings, SettingsError
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import Running, request, skipped_names
@@ -64,7 +64,7 @@ def test_the_files_stay_within_their_limit_and_are_for_their_owner_only(sidecar,
 
 def test_a_filter_that_would_fill_the_log_is_answered_and_not_logged(sidecar, main_cow, names, tmp_path, monkeypatch):
     short, long = sorted((FILTERS[0]["filter"], FILTERS[1]["filter"] + " " * 1_000), key=len)
-    monkeypatch.setattr(service, "_MAX_LOGGED_FILTER", len(long) - 1)
+    monkeypatch.setattr(records, "_MAX_LOGGED_FILTER", len(long) - 1)
     running = sidecar(roots=[str(main_cow)], filter_log=tmp_path / "filters.jsonl")
     with running.client() as client:
         for text in (long, short):
@@ -179,7 +179,7 @@ def test_a_full_disk_costs_lines_and_no_answer_and_is_said_once_without_values(
     running = sidecar(roots=[str(main_cow)], filter_log=tmp_path / "filters.jsonl")
     # its end fails too: what is not written stays in its buffer
     with contextlib.suppress(OSError), open("/dev/full", "w") as full, running.client() as client:
-        monkeypatch.setattr(running.sidecar.service._filter_log._handler, "stream", full)
+        monkeypatch.setattr(running.sidecar.service.records._filter_log._handler, "stream", full)
         for _ in range(3):
             assert client.prune(request(main_cow, FILTERS[0]["filter"], names)).skipped > 0
     said = [json.loads(line) for line in running.log.getvalue().splitlines()]

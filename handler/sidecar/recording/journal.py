@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from handler.sidecar.reports import AnswerReport
+from handler.sidecar.recording.reports import AnswerReport
 
 __all__ = ["Journal", "json_line"]
 

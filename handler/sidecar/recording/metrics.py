@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
-from handler.sidecar.audit import VERDICTS
+from handler.sidecar.recording.audit import VERDICTS
 
 __all__ = ["BECAUSE", "Metrics"]
 
@@ -18,6 +18,7 @@ BECAUSE = {
     "plan": "the filter rules out no file slice",
     "list": "no listed file belongs to a file slice that is ruled out",
     "filter": "the filter cannot be read",
+    "no_filter": "the scan has no filter",
     "size": "the filter is too large, or takes too long",
     "query_type": "queries of this kind are not pruned",
     "table": "the table cannot be opened",

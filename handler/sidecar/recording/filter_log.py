@@ -21,7 +21,7 @@ import stat
 from io import TextIOWrapper
 from pathlib import Path
 
-from handler.sidecar.journal import Journal, json_line
+from handler.sidecar.recording.journal import Journal, json_line
 from handler.sidecar.settings import SettingsError
 from handler.sidecar.view import FilterQuery
 

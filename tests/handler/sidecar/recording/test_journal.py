@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from handler.cli.main import main
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused
-from handler.sidecar.journal import Journal, json_line
+from handler.sidecar.recording.journal import Journal, json_line
 from handler.views.texts import visible
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request
@@ -113,7 +113,7 @@ def test_what_a_false_sidecar_says_is_escaped_on_the_terminal(sidecar, main_cow,
 
 def test_events_that_strangers_cause_are_counted_when_there_are_many(monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr("handler.sidecar.journal.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("handler.sidecar.recording.journal.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
     journal = Journal(stream)
     for _ in range(100):

@@ -1,0 +1,105 @@
+"""The files of a view as a listing: their lengths, and the partition of each slice.
+
+Only a listing that is certain is given to an engine, which cannot know what is not in it. The names must come from the
+table's metadata table, without a doubt (``FileSlices.note``); every file must have a length there; and no base file may
+be of a bootstrap, whose other columns are in files elsewhere.
+
+Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evaluator.language.errors import SargoError
+from handler.sidecar.request_matching import ViewFiles
+from index_store import Table
+from index_store.table.listing import FROM_METADATA, PartitionFiles
+
+__all__ = ["ListedFiles", "NotListed"]
+
+#: Properties of a table that a bootstrap made.
+_BOOTSTRAP = ("hoodie.bootstrap.base.path",)
+
+
+class NotListed(SargoError):  # noqa: N818 - a state, not a fault of the caller
+    """The files of this table are for the engine to list. ``why``: without data values."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, eq=False)
+class ListedFiles:
+    """The f files of the n slices of a view, in its order.
+
+    lengths        ``(f,) int64``: bytes
+    partition_of   ``(n,) int32``: the number of the slice's partition
+    numbers        the number of each partition of the table, those without a file as well
+    """
+
+    lengths: npt.NDArray[np.int64]
+    partition_of: npt.NDArray[np.int32]
+    numbers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, files: ViewFiles, table: Table) -> ListedFiles:
+        """Raises NotListed, and TableError when the metadata table cannot be read."""
+        slices = files.slices
+        if slices.note:
+            raise NotListed(f"its files are in doubt: {slices.note}")
+        if slices.source != FROM_METADATA:
+            raise NotListed("it has no metadata table")
+        if any(table.properties.get(name) for name in _BOOTSTRAP) or bool((files.count < 0).any()):
+            raise NotListed("it was bootstrapped")
+        known = table.listing.load()
+        if table.listing.source != FROM_METADATA:
+            raise NotListed(f"its metadata table is not used: {table.listing.note}")
+        numbers = {partition: number for number, partition in enumerate(known)}
+        sizes = _sizes(known)
+        at = pc.index_in(files.names.lines, value_set=_paths(known))
+        if at.null_count:
+            raise NotListed("the metadata table has no length of some of its files")
+        lengths = sizes[at.to_numpy(zero_copy_only=False)]
+        if len(lengths) and int(lengths.min()) < 0:
+            raise NotListed("the metadata table has a negative length")
+        partition_of = np.fromiter((numbers[item.partition] for item in slices), np.int32, len(slices))
+        return cls(lengths, partition_of, numbers)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory; 200 for each partition."""
+        return self.lengths.nbytes + self.partition_of.nbytes + 200 * len(self.numbers)
+
+    def of_partitions(self, asked: list[str]) -> npt.NDArray[np.bool_]:
+        """``(n,) bool``: the slices of these partitions. Raises NotListed when one is not the table's."""
+        wanted = np.zeros(len(self.numbers), np.bool_)
+        for name in asked:
+            number = self.numbers.get(name)
+            if number is None:
+                raise NotListed("the metadata table does not know one of the partitions that are asked for")
+            wanted[number] = True
+        chosen: npt.NDArray[np.bool_] = wanted[self.partition_of]
+        return chosen
+
+
+def _sizes(known: Mapping[str, PartitionFiles]) -> npt.NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, np.int64), *(files.sizes for files in known.values())])
+
+
+def _paths(known: Mapping[str, PartitionFiles]) -> pa.Array:
+    """The paths of all files, each with a line feed, as ``FileNames.lines`` has them."""
+    names = pa.chunked_array([files.names for files in known.values()], pa.string()).combine_chunks()
+    folders = pa.array([f"{partition}/" if partition else "" for partition in known], pa.string())
+    counts = [len(files) for files in known.values()]
+    folder_of = folders.take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    folder_of, names = folder_of.cast(pa.large_binary()), names.cast(pa.large_binary())
+    feed, nothing = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
+    return pc.binary_join_element_wise(folder_of, names, feed, nothing)

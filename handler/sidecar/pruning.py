@@ -1,0 +1,112 @@
+"""Which of the listed names may be skipped: the view, the plan for the filter, and the names of its slices.
+
+step      module                          what it does
+-------   -----------------------------   ------------------------------------------------------------------
+view      ``tables``                      the table at its latest instant, or as of an older one
+decide    ``view``, ``planning.prune``    the slices that the filter skips, from the cache for a known filter
+answer    ``request_matching``            the listed names that may be skipped, as packed bits
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from handler.sidecar.recording.answers import Answer, why_nothing
+from handler.sidecar.recording.records import Records
+from handler.sidecar.request_matching import SelectedNames, needs_fresh_view
+from handler.sidecar.requests import PruneQuestion
+from handler.sidecar.settings import Settings
+from handler.sidecar.tables import Tables
+from handler.sidecar.view import FilterDecision, View
+
+__all__ = ["PrunedNames", "Pruning"]
+
+#: A new list up to this size is matched on the event loop: a change of thread would cost more.
+_SHORT_LIST_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrunedNames(Answer):
+    """An answer with its bits.
+
+    skip     one bit per listed name, packed; empty when nothing is skipped
+    digest   CRC32 of the list of names
+    """
+
+    skip: bytes = b""
+    digest: int | None = None
+
+
+class Pruning:
+    """Answers the questions of prune(). Used on the event loop; ``threads`` match long lists."""
+
+    def __init__(self, settings: Settings, tables: Tables, records: Records, threads: ThreadPoolExecutor) -> None:
+        self._settings = settings
+        self._tables = tables
+        self._records = records
+        self._threads = threads
+
+    async def answer(self, question: PruneQuestion) -> PrunedNames:
+        """Raises Refused, TableUnavailable and PlanningFailed."""
+        location, listed = question.location, question.listed
+        if len(listed.blob) > _SHORT_LIST_BYTES:
+            await asyncio.get_running_loop().run_in_executor(self._threads, listed.compute_hashes)
+        arrived = self._tables.now()
+        view, note = await self._tables.view(location, question.as_of)
+        if needs_fresh_view(view.table_type, view.version, question.query_type):
+            view, note = await self._tables.view(location, question.as_of, newer_than=arrived)
+        if note is not None:
+            question = replace(question, notes=(note, *question.notes))
+        decision = await self._tables.decide(location, view, question.query)
+        is_short = len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed
+
+        def select() -> SelectedNames:
+            planned = decision.planned
+            return SelectedNames.of(view.match(listed), planned.skipped, planned.full, question.query_type)
+
+        if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
+            return self._to_answer(question, view, decision, select())
+        equal = ("selected", id(view), id(decision), listed.key, question.query_type)
+        selected = await self._tables.together(location, equal, select, self._threads)
+        return self._to_answer(question, view, decision, selected)
+
+    def _to_answer(
+        self, question: PruneQuestion, view: View, decision: FilterDecision, selected: SelectedNames
+    ) -> PrunedNames:
+        matched, could_skip, why = selected.matched, selected.count, selected.why
+        because = ""
+        if not could_skip:
+            because = why_nothing(decision)
+            if because == "list" and why and question.query_type == "incremental":
+                because = "query_type"
+        elif self._settings.shadow:
+            because = "shadow"
+        audited = (
+            self._records.choose_audited(
+                question,
+                view,
+                decision,
+                selected.may_skip,
+                matched.indices,
+                has_logs=matched.complete is not None,
+            )
+            if could_skip
+            else ()
+        )
+        return PrunedNames(
+            because=because,
+            listed=question.listed.count,
+            skip=selected.skip if not because else b"",
+            instant=view.instant,
+            digest=matched.digest,
+            audited=audited,
+            covered=matched.covered,
+            skipped=0 if because else could_skip,
+            could_skip=could_skip,
+            full=selected.full,
+            reasons=(*question.notes, *(() if why is None else (why,)), *decision.planned.reasons),
+            view=view,
+            decision=decision,
+        )
