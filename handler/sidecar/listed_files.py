@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from evaluator.language.errors import SargoError
 from handler.sidecar.request_matching import ViewFiles
 from index_store import Table
-from index_store.table.listing import FROM_METADATA, PartitionFiles
+from index_store.table.files_partition import PartitionFiles, read_files, read_partitions
+from index_store.table.listing import FROM_METADATA
 
 __all__ = ["ListedFiles", "NotListed"]
 
@@ -59,10 +60,10 @@ class ListedFiles:
             raise NotListed("it has no metadata table")
         if any(table.properties.get(name) for name in _BOOTSTRAP) or bool((files.count < 0).any()):
             raise NotListed("it was bootstrapped")
-        known = table.listing.load()
-        if table.listing.source != FROM_METADATA:
-            raise NotListed(f"its metadata table is not used: {table.listing.note}")
-        numbers = {partition: number for number, partition in enumerate(known)}
+        metadata = table.metadata
+        assert metadata is not None, "the slices are from it"
+        known = read_files(metadata)
+        numbers = {partition: number for number, partition in enumerate(read_partitions(metadata))}
         sizes = _sizes(known)
         at = pc.index_in(files.names.lines, value_set=_paths(known))
         if at.null_count:
@@ -70,7 +71,9 @@ class ListedFiles:
         lengths = sizes[at.to_numpy(zero_copy_only=False)]
         if len(lengths) and int(lengths.min()) < 0:
             raise NotListed("the metadata table has a negative length")
-        partition_of = np.fromiter((numbers[item.partition] for item in slices), np.int32, len(slices))
+        partition_of = np.fromiter((numbers.get(item.partition, -1) for item in slices), np.int32, len(slices))
+        if len(slices) and int(partition_of.min()) < 0:
+            raise NotListed("the metadata table does not list some of its partitions")
         return cls(lengths, partition_of, numbers)
 
     @property
