@@ -79,6 +79,20 @@ final class FilterScope {
     return SerializationUtilities.deserializeExpression(filter).getExprString();
   }
 
+  /** Whether a join takes the listed files for buckets, or may do so. */
+  static boolean isReadByBuckets(JobConf job) {
+    if (job.get(PLAN) == null) {
+      return false;
+    }
+    PlannedScans plan = PlannedScans.ofListing(job);
+    if (plan == null) {
+      return true;
+    }
+    return Arrays.stream(FileInputFormat.getInputPaths(job))
+        .flatMap(input -> plan.readersOf(input).stream())
+        .anyMatch(reader -> reader.desc() != null && reader.isReadByBuckets());
+  }
+
   private static String delivered(JobConf job) throws KeepAll {
     String filter = job.get(TableScanDesc.FILTER_EXPR_CONF_STR);
     noFilterIf(filter == null || filter.isEmpty(), "Hive gave this scan no filter");

@@ -157,6 +157,12 @@ final class Listing {
     throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no Hudi table above the listed files");
   }
 
+  /** Whether the job has any setting {@code hoodie.<table>.consume.<what>}. */
+  static boolean hasConsumeSetting(Configuration conf, Properties table) {
+    String name = "." + table.getProperty("hoodie.table.name", "") + ".consume.";
+    return !conf.getValByRegex("^hoodie\\b.*" + Pattern.quote(name)).isEmpty();
+  }
+
   /** The value of {@code hoodie.<table>.consume.<what>}, with or without a database in the key. */
   static String consumeSetting(Configuration conf, Properties table, String what) {
     String name = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;

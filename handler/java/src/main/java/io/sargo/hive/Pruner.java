@@ -4,15 +4,12 @@ import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.time.ZoneId;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.security.UserGroupInformation;
-import org.apache.hive.common.util.HiveVersionInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,13 +73,16 @@ final class Pruner {
 
   private static Request request(JobConf job, Listing listing, String filter, Settings settings)
       throws IOException {
+    Session session = new Session(job);
     Request request = new Request();
     request.table = listing.base.toUri().toString();
     request.filter = filter;
     request.filterText = FilterScope.textOf(job, filter);
-    request.engineVersion = HiveVersionInfo.getShortVersion();
-    request.engine = request.engineVersion.startsWith("3") ? "hive3" : "hive4";
-    request.timeZone = ianaZone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
+    request.engineVersion = session.engineVersion;
+    request.engine = session.engine;
+    request.timeZone = session.timeZone;
+    request.queryId = session.queryId;
+    request.user = session.user;
     String asOf = Listing.consumeSetting(job, listing.table, "commit");
     if (listing.isIncremental(job)) {
       request.queryType = "incremental";
@@ -99,15 +99,7 @@ final class Pruner {
     request.compressed = listing.names.length >= settings.compressFrom;
     request.names = request.compressed ? deflate(listing.names) : listing.names;
     request.nameCount = listing.nameCount;
-    request.queryId = job.get("hive.query.id");
-    request.user = UserGroupInformation.getCurrentUser().getShortUserName();
     return request;
-  }
-
-  /** The session's time zone as an IANA name, or null if it has none. */
-  static String ianaZone(String setting) {
-    ZoneId zone = "LOCAL".equalsIgnoreCase(setting) ? ZoneId.systemDefault() : ZoneId.of(setting);
-    return ZoneId.getAvailableZoneIds().contains(zone.getId()) ? zone.getId() : null;
   }
 
   static byte[] deflate(byte[] bytes) throws IOException {

@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.hive.SliceStatuses.HudiFormat;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.io.ArrayWritable;
@@ -8,6 +9,10 @@ import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hudi.common.model.FileSlice;
+import org.apache.hudi.common.table.HoodieTableMetaClient;
+import org.apache.hudi.common.table.timeline.HoodieInstant;
+import org.apache.hudi.common.util.Option;
 import org.apache.hudi.hadoop.HoodieCopyOnWriteTableInputFormat;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 
@@ -30,10 +35,22 @@ public class PruningInputFormat extends HoodieParquetInputFormat {
     return super.getRecordReader(split, FilterScope.forReading(split, job, false), reporter);
   }
 
-  private static final class Lister extends HoodieCopyOnWriteTableInputFormat {
+  private static final class Lister extends HoodieCopyOnWriteTableInputFormat
+      implements HudiFormat {
     @Override
     public FileStatus[] listStatus(JobConf job) throws IOException {
-      return Pruner.prune(job, super.listStatus(job));
+      return SidecarListing.list(job, false, this);
+    }
+
+    @Override
+    public FileStatus[] listAll(JobConf job) throws IOException {
+      return super.listStatus(job);
+    }
+
+    @Override
+    public FileStatus statusOf(
+        FileSlice slice, Option<HoodieInstant> instant, String base, HoodieTableMetaClient client) {
+      return createFileStatusUnchecked(slice, instant, base, client);
     }
   }
 }

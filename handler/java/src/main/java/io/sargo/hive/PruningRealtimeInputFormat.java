@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.hive.SliceStatuses.HudiFormat;
 import java.io.IOException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.io.ArrayWritable;
@@ -9,6 +10,10 @@ import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hudi.common.model.FileSlice;
+import org.apache.hudi.common.table.HoodieTableMetaClient;
+import org.apache.hudi.common.table.timeline.HoodieInstant;
+import org.apache.hudi.common.util.Option;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 import org.apache.hudi.hadoop.realtime.HoodieMergeOnReadTableInputFormat;
 import org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat;
@@ -49,10 +54,22 @@ public class PruningRealtimeInputFormat implements InputFormat<NullWritable, Arr
     return format.getRecordReader(split, copy, reporter);
   }
 
-  private static final class Lister extends HoodieMergeOnReadTableInputFormat {
+  private static final class Lister extends HoodieMergeOnReadTableInputFormat
+      implements HudiFormat {
     @Override
     public FileStatus[] listStatus(JobConf job) throws IOException {
-      return Pruner.prune(job, super.listStatus(job));
+      return SidecarListing.list(job, true, this);
+    }
+
+    @Override
+    public FileStatus[] listAll(JobConf job) throws IOException {
+      return super.listStatus(job);
+    }
+
+    @Override
+    public FileStatus statusOf(
+        FileSlice slice, Option<HoodieInstant> instant, String base, HoodieTableMetaClient client) {
+      return createFileStatusUnchecked(slice, instant, base, client);
     }
   }
 }

@@ -1,5 +1,6 @@
 /**
  * The jar that Hive loads. It removes files that hold no matching row from the listing of a scan.
+ * With {@code sargo.listing = sidecar} the sidecar lists the files, too.
  *
  * <p>The jar holds no pruning rule. Hudi's input format lists the files, the sidecar ({@code sargo
  * serve}) names the files to skip, and Hive filters every row that it reads, as without the jar.
@@ -32,6 +33,22 @@
  *   <li>{@link io.sargo.hive.Wire} writes the request, reads the reply and checks that the reply
  *       answers this request.
  *   <li>{@link io.sargo.hive.Counters} counts what was skipped, or why nothing was.
+ * </ol>
+ *
+ * <p>The steps of a listing by the sidecar, in their order. Each failure is a {@link
+ * io.sargo.hive.ByHudi}: Hudi lists the files, and pruning takes its steps.
+ *
+ * <ol>
+ *   <li>{@link io.sargo.hive.SidecarListing} is called by an input format and takes the other
+ *       steps.
+ *   <li>{@link io.sargo.hive.ScannedTable} finds the table, the folders of the scan and the newest
+ *       instant. {@link io.sargo.hive.FilterScope} gives the filter; without one every file is
+ *       asked for.
+ *   <li>{@link io.sargo.hive.PlanRequest} is written, {@link io.sargo.hive.PlanReply} is read,
+ *       checked and unpacked into {@link io.sargo.hive.PlannedSlices}.
+ *   <li>{@link io.sargo.hive.SliceStatuses} makes of the slices what Hudi's input format makes of
+ *       its own.
+ *   <li>{@link io.sargo.hive.Lengths} compares the lengths of some files with the file system's.
  * </ol>
  */
 package io.sargo.hive;
