@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluator.language.errors import SargoError
 from handler.doctor.findings import Finding, RunStatement
+from handler.doctor.listing import check_listing
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import PROTOCOL_VERSION, Refused
@@ -109,7 +110,9 @@ def _said(answer: Mapping[str, Any], key: str) -> str:
 def check_table(table: str, *clients: Client) -> Iterator[Finding]:
     """Whether each sidecar opens the table, and whether the table has statistics to skip by."""
     for client in clients:
-        yield from _check_table_of_sidecar(table, client, client.address if len(clients) > 1 else "the sidecar")
+        who = client.address if len(clients) > 1 else "the sidecar"
+        yield from _check_table_of_sidecar(table, client, who)
+        yield from check_listing(table, client, who)
     try:
         report = report_table(open_table(table))
     except SargoError as error:

@@ -242,14 +242,14 @@ class Table:
         if last is None:
             return FileSlices(None, source, (), note)
         if last is not self.timeline.last:
-            check_not_cleaned(last.requested, files, self.timeline, self.version, self._replaced, self.path)
+            check_not_cleaned(last.requested, files, self.timeline, self.version, self.replaced, self.path)
         unsure: list[str] = []
         items = build_slices(
             files,
             self.timeline,
             self.version,
             last.requested,
-            self._replaced,
+            self.replaced,
             lambda partition, name: unsure.append(f"{partition}/{name}"),
         )
         notes = (note, self._doubts(unsure), self.disputed, self._not_replaced)
@@ -345,7 +345,7 @@ class Table:
         except (AttributeError, TypeError):
             return f"what {last.requested} wrote cannot be understood"
         for partition, name, file_id in written:
-            if name and (partition, name) not in files and (partition, file_id) not in self._replaced:
+            if name and (partition, name) not in files and (partition, file_id) not in self.replaced:
                 return f"{who} does not list {partition}/{name}, which {last.requested} wrote"
         return ""
 
@@ -360,7 +360,7 @@ class Table:
             yield partition, name
 
     @cached_property
-    def _replaced(self) -> Mapping[tuple[str, str], str]:
+    def replaced(self) -> Mapping[tuple[str, str], str]:
         """File groups that a clustering or an overwrite replaced, and the instant that did it."""
         gone: dict[tuple[str, str], str] = {}
         replacing = [instant for instant in self.timeline.writes if instant.action == "replacecommit"]
@@ -378,7 +378,7 @@ class Table:
     def _not_replaced(self) -> str:
         """A note on a replaced file group that is not there and was not cleaned: another one may be meant; or ""."""
         cleaned = max((one.requested for one in self.timeline.instants if one.action == "clean"), default="")
-        recent = {group: instant for group, instant in self._replaced.items() if instant > cleaned}
+        recent = {group: instant for group, instant in self.replaced.items() if instant > cleaned}
         if not recent:
             return ""
         there = {(partition, name.partition("_")[0].lstrip(".")) for partition, name in self._files[0]}
@@ -391,7 +391,7 @@ class Table:
 
     def has_replaced(self, group: tuple[str, str]) -> bool:
         """Whether a file group (partition, file id) was replaced by an instant that is still in the timeline."""
-        return group in self._replaced
+        return group in self.replaced
 
     @cached_property
     def listing(self) -> Listing:

@@ -16,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
+from evaluator.language.errors import SargoError
 from handler.sidecar.reading.current_view import PAUSE_SECONDS
 from handler.sidecar.recording.journal import Journal
 from handler.sidecar.roots.allowed_roots import AllowedTable
@@ -76,7 +78,10 @@ class WarmStart:
         async with places:
             while True:
                 try:
-                    return (await self._tables.view(location)).view.instant
+                    view = (await self._tables.view(location)).view
+                    with suppress(SargoError):  # whoever asks for the listing is told why there is none
+                        await self._tables.listed_files(location, view)
+                    return view.instant
                 except TableUnavailable as error:
                     if not error.may_pass:
                         raise

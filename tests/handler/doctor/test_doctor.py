@@ -190,9 +190,9 @@ def test_each_sidecar_of_a_list_is_looked_at(sidecar, main_cow):
     result = CliRunner().invoke(main, command)
     findings = json.loads(result.stdout)["findings"]
     assert result.exit_code == 1
-    assert [one["state"] for one in findings] == ["ok", "failed", "ok", "ok", "ok", "ok"]
+    assert [one["state"] for one in findings] == ["ok", "failed", "ok", "ok", "ok", "ok", "ok", "ok"]
     for address in pool:
-        assert [one["check"] for one in findings if address in one["text"]] == ["sidecar", "table"]
+        assert [one["check"] for one in findings if address in one["text"]] == ["sidecar", "table", "listing"]
     assert "127.0.0.1:1" in findings[1]["text"]
 
 
@@ -224,7 +224,7 @@ def test_a_sidecar_that_is_well_is_found_well(sidecar, main_cow):
     running = sidecar(roots=[str(main_cow)])
     client = Client(f"127.0.0.1:{running.port}")
     assert states(check_sidecar("x", client)) == ["ok"]
-    assert states(check_table(str(main_cow), client)) == ["ok", "ok"]
+    assert states(check_table(str(main_cow), client)) == ["ok", "ok", "ok"]
     assert "sargo:" not in client.version()
 
 
@@ -236,7 +236,7 @@ def test_what_is_wrong_with_a_sidecar_is_named(sidecar, main_cow, tmp_path):
     assert (refused.state, "--secret-file" in refused.remedy) == ("failed", True)
     [outside, _] = check_table(str(tmp_path), Client(address, secret="s3cret"))
     assert (outside.state, "roots" in outside.remedy) == ("failed", True)
-    assert states(check_table(str(main_cow), Client(address, secret="s3cret"))) == ["ok", "ok"]
+    assert states(check_table(str(main_cow), Client(address, secret="s3cret"))) == ["ok", "ok", "ok"]
     shadow.stop()
     assert states(check_sidecar("x", Client(address))) == ["failed"]
 
@@ -301,7 +301,7 @@ def test_the_command_ends_with_a_code_and_prints_json(sidecar, main_cow, tmp_pat
         ["doctor", "--jar", str(jar), "--sidecar", f"127.0.0.1:{running.port}", "--table", str(main_cow), "--json"],
     )
     document = json.loads(good.stdout)
-    assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 4)
+    assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 5)
     bad = CliRunner().invoke(main, ["doctor", "--table", str(tmp_path)])
     assert bad.exit_code == 1
     assert "FAILED" in bad.stdout

@@ -421,7 +421,7 @@ def test_a_replaced_file_group_that_does_not_exist_is_noticed():
     files = dict(subject("0.15.0_replaced_mor", 0).files)
     whole = IndexedTable(MemoryStorage(files))
     assert whole.slices().note == ""
-    (_, file_id), instant = max(whole._replaced.items(), key=lambda one: one[1])
+    (_, file_id), instant = max(whole.replaced.items(), key=lambda one: one[1])
     path = f".hoodie/{instant}.replacecommit"
     files[path] = files[path].replace(file_id.encode(), file_id.replace(file_id[0], "x").encode())
     slices = IndexedTable(MemoryStorage(files)).slices()
