@@ -43,7 +43,11 @@ final class SidecarListing {
         return listed;
       }
     }
-    return Pruner.prune(job, hudi.listAll(job));
+    FileStatus[] listed =
+        settings != null && settings.listing.equals("shadow")
+            ? ShadowListing.list(job, merged, hudi, settings)
+            : hudi.listAll(job);
+    return Pruner.prune(job, listed);
   }
 
   /** The settings, or null if no sidecar is to be asked. */

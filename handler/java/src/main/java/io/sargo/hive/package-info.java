@@ -50,5 +50,8 @@
  *       its own.
  *   <li>{@link io.sargo.hive.Lengths} compares the lengths of some files with the file system's.
  * </ol>
+ *
+ * <p>With {@code sargo.listing = shadow} {@link io.sargo.hive.ShadowListing} compares the sidecar's
+ * listing with Hudi's, and the scan reads what Hudi lists.
  */
 package io.sargo.hive;
