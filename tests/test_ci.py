@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
-PYTHON = ["lint", "test", "fuzz SECONDS=30", "docs"]
+PYTHON = ["lint", "test AGAIN=1", "fuzz SECONDS=30", "docs"]
 JAVA = ["test-java", "test-hive PART=quick"]
 
 
