@@ -11,11 +11,12 @@ Each line of the file is ``name=hex``, a whole frame with its length. A request 
 
 from __future__ import annotations
 
+import struct
 import zlib
 from pathlib import Path
 from typing import Any
 
-from handler.sidecar.idl import PruneReply, PruneRequest, RefusedMessage
+from handler.sidecar.idl import PlanReply, PlanRequest, PruneReply, PruneRequest, RefusedMessage
 from handler.sidecar.wire import ThriftCall, call_message, failure, result
 
 MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/hive/messages.properties"
@@ -86,6 +87,63 @@ REFUSALS: dict[str, dict[str, str | None]] = {
     "no_code": {"why": "busy"},
 }
 
+#: The files of PlanReplyTest.java.
+PLANNED = (
+    ("dt=1/f1-0_0-1-2_20250101000000000.parquet", 100, 0),
+    ("dt=1/.f1-0_20250102000000000.log.1_0-1-2", 20, 0),
+    ("dt=2/f2-0_0-1-2_20250101000000000.parquet", 300, 1),
+    ("dt=2/.f3-0_20250102000000000.log.1_0-1-2", 4, 2),
+)
+PLAN_REQUIRED: dict[str, Any] = {
+    "protocol_version": 1,
+    "table": "file:/t",
+    "engine": "hive4",
+    "instant": "20250102000000000",
+    "instant_count": 2,
+}
+PLAN_REQUESTS: dict[str, dict[str, Any]] = {
+    "required": PLAN_REQUIRED,
+    "base_path": PLAN_REQUIRED | {"partitions": b"", "partitions_compressed": False, "partition_count": 1},
+    "all_fields": PLAN_REQUIRED
+    | {
+        "table": "hdfs://host:8020/größe",
+        "filter": b"AQEA",
+        "filter_text": "(id = 1)",
+        "engine": "hive3",
+        "engine_version": "3.1.3",
+        "time_zone": "Europe/Berlin",
+        "query_type": "read_optimized",
+        "partitions": b"dt=1\ndt=2",
+        "partitions_compressed": False,
+        "partition_count": 2,
+        "query_id": "hive_20250101_1",
+        "secret": "open sesame",
+        "user": "ada",
+    },
+}
+
+
+def plan_reply() -> PlanReply:
+    """The answer for the partitions dt=1 and dt=2."""
+    names, lengths, slices = zip(*PLANNED, strict=True)
+    plain = "\n".join(names).encode(), struct.pack("<4q", *lengths), struct.pack("<4i", *slices)
+    streams = [zlib.compress(part, 0) for part in plain]  # the same bytes with every version of zlib
+    return PlanReply(
+        protocol_version=1,
+        instant="20250102000000000",
+        file_count=4,
+        names=streams[0],
+        lengths=streams[1],
+        slices=streams[2],
+        slice_count=3,
+        skipped=5,
+        fully_matched=1,
+        report_id="r-1",
+        reasons=["no column statistics"],
+        digest=zlib.crc32(b"dt=1\ndt=2"),
+        checksum=zlib.crc32(b"".join(streams)),
+    )
+
 
 def frame(message: bytes) -> bytes:
     return len(message).to_bytes(4, "big") + message
@@ -102,6 +160,11 @@ def messages() -> dict[str, bytes]:
     frames = {f"request.{name}": request(fields) for name, fields in REQUESTS.items()}
     for name, fields in REPLIES.items():
         frames[f"reply.{name}"] = frame(result(call, PruneReply(**fields)))
+    for name, fields in PLAN_REQUESTS.items():
+        frames[f"plan.request.{name}"] = frame(call_message("plan", {"request": PlanRequest(**fields)}))
+    plan = ThriftCall("plan", 1, ())
+    frames["plan.reply"] = frame(result(plan, plan_reply()))
+    frames["plan.refused"] = frame(result(plan, refused=RefusedMessage(code="instant", why="another timeline")))
     for name, why in REFUSALS.items():
         frames[f"refused.{name}"] = frame(result(call, refused=RefusedMessage(**why)))
     frames["exception.of_the_call"] = frame(failure(call, "an internal error"))

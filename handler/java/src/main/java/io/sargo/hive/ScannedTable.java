@@ -94,6 +94,7 @@ final class ScannedTable {
         !client.getBasePath().toUri().getPath().equals(base.toUri().getPath()),
         ByHudi.Reason.UNKNOWN_TABLE,
         "Hudi takes " + client.getBasePath() + " for the base path of " + base);
+    client.getTableConfig().getTableVersion(); // throws for a version that this Hudi cannot read
     boolean isPartitioned =
         client.getTableConfig().getPartitionFields().map(fields -> fields.length > 0).orElse(false);
     ByHudi.when(

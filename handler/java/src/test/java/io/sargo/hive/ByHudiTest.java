@@ -75,6 +75,7 @@ class ByHudiTest {
   @ParameterizedTest
   @CsvSource({
     "hoodie.bootstrap.base.path, file:/elsewhere, bootstrapped",
+    "hoodie.table.version, 9, failure", // a later one than this Hudi reads
     "hoodie.table.metadata.partitions, '', no_metadata_table",
     "hoodie.table.metadata.partitions, 'column_stats,record_index', no_metadata_table",
   })

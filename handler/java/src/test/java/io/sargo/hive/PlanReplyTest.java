@@ -2,6 +2,7 @@ package io.sargo.hive;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -55,9 +56,14 @@ class PlanReplyTest {
     return reply;
   }
 
-  @Test
-  void aGoodAnswerIsUnpacked() throws Exception {
-    PlanReply reply = read(answer().frame(), request("dt=1", "dt=2"));
+  static Stream<byte[]> goodAnswers() {
+    return Stream.of(answer().frame(), Messages.frame("plan.reply"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("goodAnswers")
+  void aGoodAnswerIsUnpacked(byte[] answer) throws Exception {
+    PlanReply reply = read(answer, request("dt=1", "dt=2"));
     assertArrayEquals(new String[] {BASE, LOG, OTHER, LOG_ONLY}, reply.slices.names);
     assertArrayEquals(new long[] {100, 20, 300, 4}, reply.slices.lengths);
     assertArrayEquals(new int[] {0, 2, 3, 4}, reply.slices.firstFile);
@@ -237,5 +243,15 @@ class PlanReplyTest {
     PlanAnswer answer = new PlanAnswer();
     answer.file(0, 1, ".hoodie/metadata/files/f4-0_0-1-2_20250101000000000.parquet");
     wrong(answer, request(), "no folder that was asked for");
+  }
+
+  @Test
+  void aRefusalSaysItsCode() throws IOException {
+    PlanRequest request = request("dt=1");
+    byte[] refusal = Messages.frame("plan.refused");
+    KeepAll e = assertThrows(KeepAll.class, () -> read(refusal, request));
+    assertEquals(KeepAll.Reason.REFUSED, e.reason);
+    assertEquals("instant: another timeline", e.getMessage());
+    assertFalse(e.mayAskAnother);
   }
 }
