@@ -88,7 +88,7 @@ def _findings(
     tls_ca: Path | None,
 ) -> Iterator[Finding]:
     with needs_extra("doctor", "sidecar"):
-        from handler.doctor.hudi import check_hudi
+        from handler.doctor.hudi import check_hudi, check_reader
         from handler.doctor.jar import check_jar
         from handler.doctor.settings import check_settings, hive_settings, site_settings
         from handler.doctor.sidecar import check_filter, check_sidecar, check_table, reach_sidecar
@@ -111,8 +111,11 @@ def _findings(
             reached.append(asked)
         else:  # once, and not again for each table
             yield unreachable
+    looks_at_hive = bool(jar or hive_lib or hive_site or hive)
     for table in tables:
         yield from check_table(table, *reached)
+        if looks_at_hive:
+            yield from check_reader(table, hive_lib)
     if hive is not None:
         with _hive(hive, user, auth, password_file, kerberos_service) as ask:
             yield from check_settings(hive_settings(ask), "HiveServer2", address=address)

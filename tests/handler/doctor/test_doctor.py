@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from handler.cli.main import main
-from handler.doctor.hudi import BUNDLE, THIN, check_hudi
+from handler.doctor.hudi import BUNDLE, THIN, check_hudi, check_reader
 from handler.doctor.jar import check_jar
 from handler.doctor.settings import check_settings, site_settings
 from handler.doctor.sidecar import check_filter, check_sidecar, check_table
@@ -169,6 +169,26 @@ def test_jars_of_hudi_are_told_by_name_and_version(tmp_path, names, state, text)
     assert states(check_hudi(tmp_path / name for name in names))[0] == (state if names else "failed")
 
 
+@pytest.mark.parametrize(
+    ("table", "jars", "state"),
+    [
+        ("1.1.1_main_cow", ["hudi-hadoop-mr-1.0.2.jar"], "failed"),
+        ("1.1.1_main_cow", ["hudi-hadoop-mr-bundle-0.15.0.jar"], "failed"),
+        ("1.1.1_main_cow", ["hudi-hadoop-mr-bundle-1.1.0.jar"], None),
+        ("1.1.1_main_cow", ["hudi-hadoop-mr-1.10.0.jar"], None),
+        ("1.1.1_main_cow", [], "warning"),
+        ("1.0.2_main_cow", ["hudi-hadoop-mr-1.0.2.jar"], None),
+        ("0.15.0_main_cow", [], None),
+    ],
+)
+def test_a_table_that_hudi_s_reader_is_too_old_for_is_named(unpack, tmp_path, table, jars, state):
+    for name in jars:
+        (tmp_path / name).touch()
+    findings = list(check_reader(str(unpack(table)), [tmp_path]))
+    assert states(findings) == ([state] if state else [])
+    assert all("has version 9" in finding.text for finding in findings)
+
+
 def test_a_folder_that_is_not_there_is_bad_input(tmp_path):
     result = CliRunner().invoke(main, ["doctor", "--hive-lib", str(tmp_path / "none")])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
@@ -301,7 +321,7 @@ def test_the_command_ends_with_a_code_and_prints_json(sidecar, main_cow, tmp_pat
         ["doctor", "--jar", str(jar), "--sidecar", f"127.0.0.1:{running.port}", "--table", str(main_cow), "--json"],
     )
     document = json.loads(good.stdout)
-    assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 5)
+    assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 6)
     bad = CliRunner().invoke(main, ["doctor", "--table", str(tmp_path)])
     assert bad.exit_code == 1
     assert "FAILED" in bad.stdout
