@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,15 @@ from tests.hive.server import free_port
 class Sidecar:
     """`sargo serve` on a port of its own."""
 
-    def __init__(self, root: Path | str, log: Path, port: int | None = None, more: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        root: Path | str,
+        log: Path,
+        port: int | None = None,
+        more: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._environment = {**os.environ, **(environment or {})}
         self.port = port or free_port()
         self.address = f"127.0.0.1:{self.port}"
         self._command = [
@@ -43,7 +52,7 @@ class Sidecar:
 
     def start(self) -> Sidecar:
         with self._log.open("ab") as out:
-            self.process = subprocess.Popen(self._command, stdout=out, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(self._command, env=self._environment, stdout=out, stderr=subprocess.STDOUT)
         until = time.monotonic() + 60
         while time.monotonic() < until and self.process.poll() is None:
             with socket.socket() as probe:

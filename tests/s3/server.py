@@ -119,6 +119,7 @@ class Server:
             "sent": 0,
             "got": len(body),
             "if": headers.get("if-match") or headers.get("if-none-match") or "",
+            "agent": headers.get("user-agent", ""),
         }
         self.requests.append(record)
         self.flying += 1
@@ -239,7 +240,7 @@ class Server:
                 "Accept-Ranges": "bytes",
                 "Content-Type": "application/octet-stream",
             }
-            if headers.get("if-match") and headers["if-match"] != version:
+            if headers.get("if-match") and headers["if-match"].strip('"') != version.strip('"'):  # S3 takes both
                 return (
                     412,
                     _error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", key),
