@@ -88,8 +88,7 @@ class Pruning:
                 question,
                 view,
                 decision,
-                selected.may_skip,
-                matched.indices,
+                lambda: matched.indices[selected.may_skip],
                 has_logs=matched.complete is not None,
             )
             if could_skip

@@ -125,8 +125,7 @@ class Plans:
                 question,
                 planned.view,
                 decision,
-                planned.may_skip,
-                np.arange(len(planned.may_skip), dtype=np.int32),
+                lambda: np.flatnonzero(planned.may_skip).astype(np.int32),
                 has_logs=True,
             )
         reasons = () if decision is None else decision.planned.reasons

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import fs, parquet
 
@@ -83,12 +82,10 @@ class SkippedFile:
     log_files: tuple[str, ...] = ()
 
 
-def choose_slices(
-    files: ViewFiles, may_skip: npt.NDArray[np.bool_], indices: FileIndices, count: int
-) -> list[FileSlice]:
-    """At most ``count`` random slices of the files that may be skipped. ``may_skip``, ``indices``: by listed name."""
-    skipped = np.unique(files.slice_of[indices[may_skip]]).tolist()
-    return [files.slices[number] for number in random.sample(skipped, min(count, len(skipped)))]
+def choose_slices(files: ViewFiles, skipped: FileIndices, count: int) -> list[FileSlice]:
+    """At most ``count`` random slices of these files, given by their indices."""
+    slices = np.unique(files.slice_of[skipped]).tolist()
+    return [files.slices[number] for number in random.sample(slices, min(count, len(slices)))]
 
 
 def audit_file(file: SkippedFile) -> Verdict:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import random
 import weakref
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Callable
 
 from evaluator.language.semantics import Semantics
 from handler.sidecar.decisions.planning import cut_text, cut_texts
@@ -108,15 +106,14 @@ class Records:
         question: Question,
         view: View,
         decision: FilterDecision,
-        may_skip: npt.NDArray[np.bool_],
-        indices: FileIndices,
+        skipped: Callable[[], FileIndices],
         *,
         has_logs: bool,
     ) -> tuple[SkippedFile, ...]:
         """Some of the skipped files, for ``Answer.audited``; mostly none.
 
-        may_skip, indices   by listed name, as for ``choose_slices``
-        has_logs            whether the engine merges log files
+        skipped    gives their indices among the view's files
+        has_logs   whether the engine merges log files
         """
         if random.random() >= self._settings.audit_rate:
             return ()
@@ -134,7 +131,7 @@ class Records:
                 max_rows=self._settings.audit_rows,
                 log_files=item.log_files if merges else (),
             )
-            for item in choose_slices(view.files, may_skip, indices, self._settings.audit_files)
+            for item in choose_slices(view.files, skipped(), self._settings.audit_files)
         )
 
     def _record_verdict(self, file: SkippedFile, verdict: Verdict) -> None:
