@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -81,13 +82,29 @@ class ListedFiles:
         """Bytes of memory; 200 for each partition."""
         return self.lengths.nbytes + self.partition_of.nbytes + 200 * len(self.numbers)
 
+    @cached_property
+    def _parents(self) -> frozenset[str]:
+        """The folders that partitions lie below, without the base path."""
+        parents: set[str] = set()
+        for partition in self.numbers:
+            parent = partition.rpartition("/")[0]
+            while parent and parent not in parents:
+                parents.add(parent)
+                parent = parent.rpartition("/")[0]
+        return frozenset(parents)
+
     def of_partitions(self, asked: list[str]) -> npt.NDArray[np.bool_]:
-        """``(n,) bool``: the slices of these partitions. Raises NotListed when one is not the table's."""
+        """``(n,) bool``: the slices of these partitions. Raises NotListed when one is not the table's.
+
+        And when partitions lie below one: Hudi lists these with it. The base path, "", stands for itself alone.
+        """
         wanted = np.zeros(len(self.numbers), np.bool_)
         for name in asked:
             number = self.numbers.get(name)
             if number is None:
                 raise NotListed("the metadata table does not know one of the partitions that are asked for")
+            if name in self._parents:
+                raise NotListed("partitions lie below one that is asked for")
             wanted[number] = True
         chosen: npt.NDArray[np.bool_] = wanted[self.partition_of]
         return chosen
