@@ -186,6 +186,7 @@ def test_removing_what_somebody_else_removes_too(dialect, folder):
     for name in names:
         with index.writing(name) as path:
             path.write_bytes(b"{}")
+    index.settle()
     index.remove(names[0])
     index.remove(names[0])
     client, listed = index.storage.client, ObjectClient.listed
