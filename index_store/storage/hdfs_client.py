@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from index_store.storage.client import ChangedError, LargeFileError, Listed, ShortReplyError, Whole
+from index_store.storage.file_object import FileObject
 from index_store.storage.hdfs_errors import cause_of, is_panic
 
 __all__ = ["HdfsClient", "HdfsFile"]
@@ -162,18 +163,17 @@ def _why(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-class HdfsFile:
-    """Random access to a file; also a file object that pyarrow's readers take. Ranges may be read in several threads.
+class HdfsFile(FileObject):
+    """Random access to a file. Ranges may be read in several threads.
 
     The NameNode says length and blocks of a file together when it is opened, so all ranges are of one version.
     """
 
     def __init__(self, client: HdfsClient, reader: Any) -> None:
+        super().__init__()
         self._client = client
         self._reader = reader
         self._size = int(reader.size)
-        self._at = 0
-        self.closed = False
 
     def size(self) -> int:
         return self._size
@@ -186,35 +186,3 @@ class HdfsFile:
         if len(data) != length:
             raise ShortReplyError(len(data), length, offset)
         return data
-
-    # -- the file object
-
-    def read(self, nbytes: int = -1) -> bytes:
-        data = self.read_at(self._size - self._at if nbytes is None or nbytes < 0 else nbytes, self._at)
-        self._at += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = (0, self._at, self._size)[whence] + offset
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        self.closed = True
-
-    def __enter__(self) -> HdfsFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 
 from index_store.storage.client import ChangedError, LargeFileError, Listed, ShortReplyError, Whole
+from index_store.storage.file_object import FileObject
 from index_store.storage.store_errors import NO_SUCH_STORE, StoreError, cause_of, is_taken
 from index_store.storage.tail_length import LEAST, TailLength
 
@@ -212,14 +213,15 @@ def _version(meta: Mapping[str, Any]) -> str:
     return found if found.startswith('"') else f'"{found}"'
 
 
-class ObjectFile:
-    """Random access to an object; also a file object that pyarrow's readers take. Reads in several threads are safe.
+class ObjectFile(FileObject):
+    """Random access to an object. Reads in several threads are safe.
 
     Without a listing the first request fetches the last bytes (``TailLength``), which say the size as well. What is
     read right before them is kept with them, and so is the last other range: readers of formats come back to both.
     """
 
     def __init__(self, client: ObjectClient, path: str, listed: Listed | None) -> None:
+        super().__init__()
         self._client = client
         self._path = path
         self._size = -1 if listed is None else listed.size
@@ -228,8 +230,6 @@ class ObjectFile:
         self._tail = b""
         self._needed = 0
         self._range = (0, b"")
-        self._at = 0
-        self.closed = False
 
     def size(self) -> int:
         if self._size < 0:
@@ -258,41 +258,11 @@ class ObjectFile:
     def _part(self, offset: int, length: int) -> bytes:
         return self._client.part(self._path, offset, length, self._version, -1 if self._grows else self.size())
 
-    # -- the file object
-
-    def read(self, nbytes: int = -1) -> bytes:
-        size = self.size()
-        data = self.read_at(size - self._at if nbytes is None or nbytes < 0 else nbytes, self._at)
-        self._at += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = (0, self._at, self.size() if whence == 2 else 0)[whence] + offset
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
     def close(self) -> None:
         if self._needed and not self.closed:
             self._client.tail_length.note(self._needed)
-        self.closed = True
         self._range = 0, b""
-
-    def __enter__(self) -> ObjectFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+        super().close()
 
 
 def request_options(timeout: float, connect_timeout: float, *, allows_http: bool) -> dict[str, Any]:
