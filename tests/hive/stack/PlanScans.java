@@ -72,8 +72,7 @@ public final class PlanScans {
         paths[i] = path.getParent().getName() + "/" + path.getName();
       }
       Arrays.sort(paths);
-      out.printf(
-          "%.4f %d %d %d%n", seconds, splits.length, bytes, Arrays.hashCode(paths));
+      out.printf("%.4f %d %d %d%n", seconds, splits.length, bytes, Arrays.hashCode(paths));
     }
   }
 

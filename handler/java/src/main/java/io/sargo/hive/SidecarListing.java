@@ -81,7 +81,7 @@ final class SidecarListing {
     ByHudi.when(
         FilterScope.isReadByBuckets(job),
         ByHudi.Reason.BUCKETED_JOIN,
-        "a join takes the table's files for buckets and counts them");
+        "a join takes the table's files for buckets and counts them, or may do so");
     ScannedTable table = new ScannedTable(job);
     String name = table.base.toUri().toString();
     ByHudi.when(
