@@ -1,0 +1,57 @@
+"""One scan that several parts of a query read, each with its own condition: inserts into two tables, joined views."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hive.playground import Hive
+from tests.hive.test_modes import run
+
+pytestmark = [pytest.mark.hive, pytest.mark.hive_full]
+
+UNPRUNED = {"sargo.enabled": "false", "hive.optimize.index.filter": "false"}
+LANES = [("hive401", "tez"), ("hive401", "mr"), ("hive313", "mr")]
+TARGETS = ("few", "many")
+
+
+def inserted(hive: Hive, script: str, settings: dict[str, str]) -> tuple[list[object], list[tuple[int, int, str]]]:
+    """What two inserts of one script wrote, and (listed, kept, reason) of each scan."""
+    create = [f"create table if not exists {target} (id bigint, k int)" for target in TARGETS]
+    run(hive, [*create, *(f"truncate table {target}" for target in TARGETS)], settings)
+    _, seen = run(hive, [script], settings)
+    rows = [run(hive, [f"select count(*), sum(id), max(k) from {target}"], settings)[0] for target in TARGETS]
+    return rows, [(one.listed, one.kept, one.reason) for one in seen if one.listed == 20]
+
+
+@pytest.mark.parametrize("listing", ["hudi", "sidecar"])
+@pytest.mark.parametrize(("server", "engine"), LANES)
+def test_inserts_of_one_scan_get_the_rows_of_each_condition(
+    server: str, engine: str, listing: str, request: pytest.FixtureRequest
+) -> None:
+    hive: Hive = request.getfixturevalue(server)
+    script = (
+        "from native_trips insert overwrite table few select id, k where k < 150 "
+        "insert overwrite table many select id, k where k >= 1700"
+    )
+    settings = {"hive.execution.engine": engine, "sargo.listing": listing}
+    rows, seen = inserted(hive, script, settings)
+    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
+    assert rows == want
+    assert seen == [(20, 20, "NO_FILTER")]  # Hive gives the scan none
+
+
+@pytest.mark.parametrize("listing", ["hudi", "sidecar"])
+@pytest.mark.parametrize(("server", "engine"), LANES)
+def test_two_views_of_a_table_that_are_joined_keep_what_each_needs(
+    server: str, engine: str, listing: str, request: pytest.FixtureRequest
+) -> None:
+    hive: Hive = request.getfixturevalue(server)
+    settings = {"hive.execution.engine": engine, "hive.auto.convert.join": "false", "sargo.listing": listing}
+    views = {"early": "k < 300", "late": "k between 150 and 449"}
+    make = [f"drop view if exists {view}" for view in views]
+    make += [f"create view {view} as select id, k from native_trips where {where}" for view, where in views.items()]
+    query = "select count(*), sum(a.id), sum(b.k) from early a join late b on a.id = b.id"
+    rows, seen = run(hive, [*make, query], settings)
+    want, _ = run(hive, [query], {**settings, **UNPRUNED})
+    assert rows == want
+    assert sorted(one.kept for one in seen) == ([3, 4] if engine == "tez" else [5])  # MapReduce: files of either
