@@ -1,6 +1,7 @@
 package io.sargo.hive;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -367,11 +368,19 @@ class FilterScopeTest {
     filter.setChildOperators(List.of(join));
     work.getAliasToWork().get("t").setChildOperators(List.of(filter));
     FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(counts, FilterScope.isReadByBuckets(job));
     if (counts) {
       assertEquals(Reason.BUCKETED_JOIN, whyNot());
     } else {
       assertEquals(text(A_1), FilterScope.filterOf(job));
     }
+  }
+
+  @Test
+  void filesMayBeCountedIfThePlanCannotBeRead() {
+    assertFalse(FilterScope.isReadByBuckets(job));
+    job.set("hive.exec.plan", "file:/no/such/plan");
+    assertTrue(FilterScope.isReadByBuckets(job));
   }
 
   @Test
