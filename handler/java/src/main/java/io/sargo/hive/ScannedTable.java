@@ -31,26 +31,26 @@ import org.apache.hudi.hadoop.utils.HoodieInputFormatUtils;
  */
 final class ScannedTable {
   final Path base;
-  final Properties properties = new Properties();
+  final Properties properties;
 
   /** The folders that the scan reads, relative to the base path, or null for every partition. */
   private Set<String> folders = new LinkedHashSet<>();
 
-  private HoodieTableMetaClient client;
+  private final HoodieTableMetaClient client;
   private HoodieTimeline commits;
 
   /**
-   * The table of the input paths. Throws ByHudi if they are not folders of one table, or if Hudi
-   * lists it in a way that the sidecar does not.
+   * The table that Hudi finds for the input paths. Throws ByHudi if they are not folders of one
+   * table, or if Hudi lists it in a way that the sidecar does not. Each file is read once: in a
+   * store every request that Hive makes here is one after another.
    */
   ScannedTable(JobConf job) throws IOException, ByHudi {
     Path[] inputs = FileInputFormat.getInputPaths(job);
     ByHudi.when(inputs.length == 0, ByHudi.Reason.UNKNOWN_TABLE, "the job has no input path");
-    try {
-      base = Listing.findBase(job, inputs[0], properties);
-    } catch (KeepAll e) {
-      throw new ByHudi(e);
-    }
+    client = HoodieInputFormatUtils.getTableMetaClientForBasePathUnchecked(job, inputs[0]);
+    client.getTableConfig().getTableVersion(); // throws for a version that this Hudi cannot read
+    properties = client.getTableConfig().getProps();
+    base = aboveOrAt(inputs[0], client.getBasePath().toUri().getPath());
     for (Path input : inputs) {
       addFolder(input);
     }
@@ -67,6 +67,19 @@ final class ScannedTable {
         Arrays.stream(indexes.split(",")).noneMatch(name -> name.trim().equals("files")),
         ByHudi.Reason.NO_METADATA_TABLE,
         "the table has no metadata table with its files");
+  }
+
+  /**
+   * The folder with this path, as the job spells it: scheme and authority are those of the input.
+   */
+  private static Path aboveOrAt(Path input, String path) throws ByHudi {
+    for (Path at = input; at != null; at = at.getParent()) {
+      if (at.toUri().getPath().equals(path)) {
+        return at;
+      }
+    }
+    throw new ByHudi(
+        ByHudi.Reason.UNKNOWN_TABLE, "Hudi takes " + path + " for the base path of " + input);
   }
 
   private void addFolder(Path input) throws ByHudi {
@@ -88,13 +101,7 @@ final class ScannedTable {
   }
 
   /** Reads the timeline. Throws ByHudi if nothing is committed. */
-  ScannedTable open(JobConf job) throws IOException, ByHudi {
-    client = HoodieInputFormatUtils.getTableMetaClientForBasePathUnchecked(job, base);
-    ByHudi.when(
-        !client.getBasePath().toUri().getPath().equals(base.toUri().getPath()),
-        ByHudi.Reason.UNKNOWN_TABLE,
-        "Hudi takes " + client.getBasePath() + " for the base path of " + base);
-    client.getTableConfig().getTableVersion(); // throws for a version that this Hudi cannot read
+  ScannedTable open() throws ByHudi {
     boolean isPartitioned =
         client.getTableConfig().getPartitionFields().map(fields -> fields.length > 0).orElse(false);
     ByHudi.when(

@@ -42,7 +42,7 @@ final class ShadowListing {
     ScannedTable first = null;
     Throwable failure = null;
     try {
-      first = new ScannedTable(before).open(before);
+      first = new ScannedTable(before).open();
     } catch (Exception | LinkageError | StackOverflowError e) {
       failure = e;
     }
@@ -72,7 +72,7 @@ final class ShadowListing {
       ScannedTable first,
       FileStatus[] listed)
       throws Exception {
-    ScannedTable table = new ScannedTable(job).open(job);
+    ScannedTable table = new ScannedTable(job).open();
     PlanRequest request = table.request(job, merged, settings);
     PlanRequest earlier = first.request(job, merged, settings);
     ByHudi.when(

@@ -88,7 +88,7 @@ final class SidecarListing {
         TURNED_OFF.contains(name),
         ByHudi.Reason.TURNED_OFF,
         "an earlier answer had a wrong length");
-    PlanRequest request = table.open(job).request(job, merged, settings);
+    PlanRequest request = table.open().request(job, merged, settings);
     KeepAll noFilter = null;
     try {
       request.filter = FilterScope.filterOf(job);

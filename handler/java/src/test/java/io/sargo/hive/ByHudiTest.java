@@ -114,8 +114,8 @@ class ByHudiTest {
       FileInputFormat.setInputPaths(
           scan.job, new Path(other.uri() + "/dt=1"), new Path(table.uri() + "/dt=1"));
       byHudi(scan, "unknown_table");
-      FileInputFormat.setInputPaths(scan.job, new Path("file:/"));
-      byHudi(scan, "unknown_table");
+      FileInputFormat.setInputPaths(scan.job, new Path("file:/elsewhere/dt=1"));
+      byHudi(scan, "failure");
       FileInputFormat.setInputPaths(scan.job, new Path(table.uri() + "/dt=a\\\u0001b"));
       byHudi(scan, "unusual_folder");
       scan.job.unset("mapreduce.input.fileinputformat.inputdir");
