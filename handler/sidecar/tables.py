@@ -25,8 +25,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.decisions.expensive_filters import ExpensiveFilters
@@ -43,6 +42,7 @@ from handler.sidecar.reading.current_view import CurrentView, Threads
 from handler.sidecar.reading.looks import TableReader
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.settings import Settings
+from handler.sidecar.table_entry import TableEntry, TableState, TableUnavailable
 from handler.sidecar.view import FilterDecision, FilterQuery, View
 from index_store import Table
 from index_store.opened_table import OpenTable
@@ -59,63 +59,11 @@ WARM_UP_QUERIES = 4
 MAX_TABLES, MAX_UNAVAILABLE = 1000, 256
 
 
-class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the caller
-    """The table could not be opened at the last attempt. ``why``: the error of that attempt; whether it may pass."""
-
-    def __init__(self, why: str, *, may_pass: bool = False) -> None:
-        super().__init__(why)
-        self.why = why
-        self.may_pass = may_pass
-
-
 class Answering(NamedTuple):
     """A view that answers. ``note``: the reason that tells its age when the table cannot be read now."""
 
     view: View
     note: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableState:
-    """What the sidecar's page shows of a table. ``age``: seconds since its timeline was read last."""
-
-    table: str
-    state: Literal["current", "old state", "cannot be read", "opening"]
-    why: str
-    instant: str | None
-    table_type: str
-    version: int | None
-    slices: int
-    nbytes: int
-    age: float | None
-
-
-@dataclass(slots=True, kw_only=True)
-class _Entry:
-    """A table and its views.
-
-    current     the latest view
-    older       views of older instants, and ``tasks`` the plans and views that are being made
-    lock        held by the task that makes a plan
-    older_lock  held by the task that reads an older instant
-    """
-
-    location: AllowedTable
-    options: Mapping[str, str]
-    reader: TableReader
-    current: CurrentView = field(init=False)
-    older: OrderedDict[str, View] = field(default_factory=OrderedDict)
-    tasks: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    older_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def view(self) -> View | None:
-        return self.current.view
-
-    @property
-    def nbytes(self) -> int:
-        return sum(view.nbytes for view in (self.view, *self.older.values()) if view is not None)
 
 
 class Tables:
@@ -133,7 +81,7 @@ class Tables:
         self._options = settings.table_options if options is None else options
         self._threads = Threads(ThreadPoolExecutor(settings.workers, "sargo-look"), threads)
         self._clock = clock
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[str, TableEntry] = OrderedDict()
         self._expensive = ExpensiveFilters(
             PlanningProcess(settings.planning_seconds, settings.planning_bytes), settings.request_seconds
         )
@@ -312,7 +260,7 @@ class Tables:
     def states(self, count: int) -> list[TableState]:
         """At most ``count`` tables, those that were used last first."""
         latest = list(itertools.islice(reversed(self._entries.items()), count))
-        return [_state(name, entry) for name, entry in latest]
+        return [entry.state(name) for name, entry in latest]
 
     @property
     def expensive_waiting(self) -> int:
@@ -332,7 +280,7 @@ class Tables:
         """The time on the clock of ``newer_than``."""
         return self._clock()
 
-    async def _plan_elsewhere(self, entry: _Entry, view: View, query: FilterQuery) -> FilterDecision:
+    async def _plan_elsewhere(self, entry: TableEntry, view: View, query: FilterQuery) -> FilterDecision:
         source = await self._run(lambda: self._source(entry, view))
         try:
             planned = await self._expensive.ask(PlanningJob(source=source, query=query, limits=self._last_limits))
@@ -343,7 +291,7 @@ class Tables:
             planned = nothing_planned(len(view.files.slices), failed.why)
         return await self._run(lambda: view.keep(query, planned))
 
-    def _source(self, entry: _Entry, view: View) -> TableSource:
+    def _source(self, entry: TableEntry, view: View) -> TableSource:
         return TableSource(
             path=entry.location.path,
             root=entry.location.root,
@@ -356,13 +304,13 @@ class Tables:
 
     # -- the views
 
-    def _entry(self, location: AllowedTable) -> _Entry:
+    def _entry(self, location: AllowedTable) -> TableEntry:
         entry = self._entries.get(location.path)
         if entry is None:
             settings = self._settings
             options = self._options.get(location.path, {})
             reader = TableReader(location, options, settings.options_of(location.path), settings.look_seconds)
-            entry = _Entry(location=location, options=options, reader=reader)
+            entry = TableEntry(location=location, options=options, reader=reader)
             entry.current = CurrentView(reader, self._renewed, entry.older.clear, settings, self._threads, self._clock)
             self._entries[location.path] = entry
             self._evict(entry)
@@ -380,7 +328,7 @@ class Tables:
                 view.listed_files  # noqa: B018
         return view
 
-    async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
+    async def _older(self, entry: TableEntry, latest: View, as_of: str) -> View:
         cached = entry.older.get(as_of)
         if cached is not None:
             return cached
@@ -399,7 +347,7 @@ class Tables:
         except SargoError as error:
             raise TableUnavailable(str(error)) from error
 
-    async def _once(self, entry: _Entry, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _once(self, entry: TableEntry, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of ``make``. Concurrent callers share one computation, which ends even when all have left."""
         task: asyncio.Task[T] | None = entry.tasks.get(key)
         if task is None:
@@ -410,7 +358,7 @@ class Tables:
             task.add_done_callback(lambda done: _end_task(entry, key, done))
         return await asyncio.shield(task)
 
-    def _evict(self, keep: _Entry) -> None:
+    def _evict(self, keep: TableEntry) -> None:
         """Close the tables that were not used for the longest time until the rest fits; ``keep`` stays open."""
         opened = [name for name, entry in self._entries.items() if entry.view is not None]
         others = [name for name, entry in self._entries.items() if entry.view is None]
@@ -426,14 +374,14 @@ class Tables:
                 self.closed += 1
                 held -= nbytes
 
-    def _close(self, name: str, keep: _Entry) -> bool:
+    def _close(self, name: str, keep: TableEntry) -> bool:
         entry = self._entries[name]
         if entry is keep or entry.current.reading is not None or entry.tasks:
             return False
         del self._entries[name]
         return True
 
-    def _older_view(self, entry: _Entry, as_of: str, signature: bytes) -> View:
+    def _older_view(self, entry: TableEntry, as_of: str, signature: bytes) -> View:
         """The table is opened a second time, because another thread may make plans on the latest view meanwhile."""
         opened = OpenTable(Table(entry.reader.storage(), entry.options))
         return self._view(opened, as_of, signature)
@@ -445,28 +393,7 @@ class Tables:
         return await asyncio.get_running_loop().run_in_executor(self._threads.work, work)
 
 
-def _state(name: str, entry: _Entry) -> TableState:
-    view, current = entry.view, entry.current
-    return TableState(
-        table=name,
-        state="old state"
-        if current.is_kept
-        else "cannot be read"
-        if current.failure is not None
-        else "opening"
-        if view is None
-        else "current",
-        why=current.failure or "",
-        instant=None if view is None else view.instant,
-        table_type="" if view is None else str(view.table_type),
-        version=None if view is None else view.version,
-        slices=0 if view is None else len(view.files.slices),
-        nbytes=entry.nbytes,
-        age=None if view is None else current.age,
-    )
-
-
-def _end_task(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
+def _end_task(entry: TableEntry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
     entry.tasks.pop(key, None)
     if not done.cancelled():
         done.exception()  # retrieved here, for every caller may have left
