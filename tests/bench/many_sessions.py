@@ -18,7 +18,8 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -71,17 +72,17 @@ def run() -> Iterator[Row]:
         sidecar.start()
         try:
             workers = [threading.Thread(target=session, args=(number,)) for number in range(SESSIONS)]
-            workers.append(threading.Thread(target=_commit, args=(tables, ended)))
+            workers.append(threading.Thread(target=publish_and_take_back, args=(tables, ended)))
             for worker in workers:
                 worker.start()
             ended.wait(SECONDS / 5)
-            early = _resident(sidecar)
+            early = resident_bytes(sidecar)
             ended.wait(SECONDS * 4 / 5)
-            late = _resident(sidecar)
+            late = resident_bytes(sidecar)
             ended.set()
             for worker in workers:
                 worker.join(30)
-            histogram = _histogram(pages)
+            histogram = seconds_within(pages)
         finally:
             ended.set()
             sidecar.stop()
@@ -92,7 +93,7 @@ def run() -> Iterator[Row]:
     yield f"{SESSIONS} sessions, {TABLES} tables, {SECONDS:g} s", f"{len(seconds):,} answers, none wrong", ""
     yield "answers that skipped files", f"{skipping / len(seen):.1%}", ""
     yield "the sidecar's p50, p99 at most", f"{histogram(0.5) * 1e3:g} ms, {histogram(0.99) * 1e3:g} ms", ""
-    yield "the clients' p50, p99", f"{seconds[len(seconds) // 2] * 1e3:.1f} ms, {_p99(seconds) * 1e3:.1f} ms", ""
+    yield "the clients' p50, p99", f"{seconds[len(seconds) // 2] * 1e3:.1f} ms, {p99(seconds) * 1e3:.1f} ms", ""
     yield "memory after a fifth, at the end", f"{early / 1e6:.0f} MB, {late / 1e6:.0f} MB", f"{late / early:.2f}"
 
 
@@ -102,7 +103,7 @@ def _less(bound: int) -> bytes:
     return base64.b64encode(kryo_writer.write(less))
 
 
-def _commit(tables: list[Path], ended: threading.Event) -> None:
+def publish_and_take_back(tables: list[Path], ended: threading.Event) -> None:
     """Publish the latest commit of one table after the other, and take it back."""
     for turn in range(1 << 30):
         table = tables[turn % len(tables)]
@@ -118,24 +119,23 @@ def _commit(tables: list[Path], ended: threading.Event) -> None:
             return
 
 
-def _resident(sidecar: Sidecar) -> int:
+def resident_bytes(sidecar: Sidecar) -> int:
     assert sidecar.process is not None
     text = Path(f"/proc/{sidecar.process.pid}/status").read_text()
     return int(text.partition("VmRSS:")[2].split()[0]) << 10
 
 
-def _histogram(port: int) -> Callable[[float], float]:
-    """The upper bound of the bucket in which a share of the sidecar's answers ends."""
+def seconds_within(port: int, methods: Collection[str] = ("prune",)) -> Callable[[float], float]:
+    """The upper bound of the bucket in which a share of the sidecar's answers to these calls ends."""
     page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
-    buckets = [
-        (float(sample.labels["le"]), sample.value)
-        for family in text_string_to_metric_families(page)
-        for sample in family.samples
-        if sample.name == "sargo_request_seconds_bucket" and sample.labels["method"] == "prune"
-    ]
-    buckets.sort()
+    counts = Counter[float]()
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            if sample.name == "sargo_request_seconds_bucket" and sample.labels["method"] in methods:
+                counts[float(sample.labels["le"])] += int(sample.value)
+    buckets = sorted(counts.items())
     return lambda share: next(bound for bound, count in buckets if count >= share * buckets[-1][1])
 
 
-def _p99(ordered: list[float]) -> float:
+def p99(ordered: list[float]) -> float:
     return ordered[int(len(ordered) * 0.99)]
