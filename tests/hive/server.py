@@ -125,6 +125,7 @@ class Server:
         self.home = home
         self.port = free_port()
         self.settings = dict(settings or {})
+        self.environment: dict[str, str] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self.pid = 0
 
@@ -168,7 +169,9 @@ class Server:
             shutil.copy(file, conf)
         command = self.command()
         with (self.home / "out.log").open("wb") as out:
-            self.process = subprocess.Popen(command, cwd=self.home, stdout=out, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                command, cwd=self.home, env={**os.environ, **self.environment}, stdout=out, stderr=subprocess.STDOUT
+            )
         self.pid = self.process.pid
         until = time.monotonic() + patience
         while time.monotonic() < until:

@@ -5,7 +5,8 @@
     latency, rate, faults, random        seconds, bytes a second for each connection, what goes wrong
     conditions                           what becomes of If-None-Match: kept, ignored or refused (501)
 
-A fault: {"kind": ..., "p": probability, "method": regex, "path": regex, "skip": n first matches, "count": at most n}
+A fault: {"kind": ..., "p": probability, "method": regex, "path": regex, "agent": regex, "skip": n first matches,
+          "count": at most n}
     503 500 429 404 403 ...   that status, with S3's XML error (no body for HEAD)
     reset                     RST after half of the body (or before the header when there is no body)
     cut                       right Content-Length, half the body, then a clean FIN
@@ -48,9 +49,10 @@ class Server:
 
     # -- faults
 
-    def fault(self, method: str, path: str, kind: str):
+    def fault(self, method: str, path: str, kind: str, agent: str = ""):
+        asked = {"method": f"{method} {kind}", "path": path, "agent": agent}
         for one in self.faults:
-            if not re.search(one.get("method", ""), f"{method} {kind}") or not re.search(one.get("path", ""), path):
+            if not all(re.search(one.get(name, ""), text) for name, text in asked.items()):
                 continue
             one["seen"] = one.get("seen", 0) + 1
             if one["seen"] <= one.get("skip", 0) or one.get("done", 0) >= one.get("count", 10**9):
@@ -125,7 +127,7 @@ class Server:
         self.flying += 1
         self.most = max(self.most, self.flying)
         try:
-            fault = self.fault(method, record["path"], kind)
+            fault = self.fault(method, record["path"], kind, record["agent"])
             if fault:
                 record["fault"] = fault["kind"]
             if fault and fault["kind"] == "hang":
