@@ -36,7 +36,8 @@ from typing import Any
 
 from rich.table import Table
 
-from tests.hive.server import HIVE_4, LOCAL, OPENED, ROOT, STACKS, build, build_jar, maven, site
+from tests.hive.s3a import environment_for, hadoop_settings, jars
+from tests.hive.server import HIVE_4, LOCAL, OPENED, ROOT, STACKS, build, build_jar, site
 from tests.hive.sidecars import Sidecar
 from tests.s3.store import BUCKET, Store, kinds, running
 from tests.tables.many_partitions import FILES, RELEASE, ROWS
@@ -144,7 +145,7 @@ def measure(partitions: int, store: Store | None, home: Path) -> dict[Plan, Meas
         names = sorted(folder.name for folder in path.glob("dt=*"))
         (home / path.name).write_text("\n".join(f"{root}/{path.name}/{name}" for name in names))
     measured = {plan: Measured() for plan in PLANS}
-    environment = _environment(store) if store else {}
+    environment = environment_for(store) if store else {}
     sidecar = Sidecar(root, home / "sidecar.log", environment=environment).start()
     try:
         with contextlib.closing(Planner(home, store)) as planner:
@@ -179,22 +180,12 @@ def _latency(store: Store | None, seconds: float) -> contextlib.AbstractContextM
     return store.answering(latency=seconds) if store else contextlib.nullcontext()
 
 
-def _environment(store: Store) -> dict[str, str]:
-    """For the sidecar's client of S3."""
-    return {
-        "AWS_ENDPOINT_URL": store.options["endpoint"],
-        "AWS_ACCESS_KEY_ID": store.options["access_key"],
-        "AWS_SECRET_ACCESS_KEY": store.options["secret_key"],
-        "AWS_REGION": store.options["region"],
-    }
-
-
 class Planner:
     """The JVM that plans scans."""
 
     def __init__(self, home: Path, store: Store | None) -> None:
-        classes = [home, build_jar(), *build(HIVE_4), *_s3a()]
-        (home / "core-site.xml").write_text(site(LOCAL / "core-site.xml", **(_hadoop(store) if store else {})))
+        classes = [home, build_jar(), *build(HIVE_4), *jars()]
+        (home / "core-site.xml").write_text(site(LOCAL / "core-site.xml", **(hadoop_settings(store) if store else {})))
         (home / "hive-site.xml").write_text(site(ROOT / "hive_conf" / HIVE_4.fragment))
         command = ["java", *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED), "-Xmx2g"]
         command += [f"-Dhs2.home={home}", f"-Dlog4j2.configurationFile=file:{STACKS}/hive-log4j2.properties"]
@@ -223,25 +214,6 @@ class Planner:
     def close(self) -> None:
         """End the JVM."""
         self._process.communicate()
-
-
-def _s3a() -> list[Path]:
-    """Hadoop's client of S3."""
-    libraries = STACKS / "s3a" / "target" / "lib"
-    if not libraries.exists():
-        maven(libraries.parent.parent)
-    return sorted(libraries.glob("*.jar"))
-
-
-def _hadoop(store: Store) -> dict[str, str]:
-    return {
-        "fs.s3a.endpoint": store.options["endpoint"],
-        "fs.s3a.endpoint.region": store.options["region"],
-        "fs.s3a.access.key": store.options["access_key"],
-        "fs.s3a.secret.key": store.options["secret_key"],
-        "fs.s3a.path.style.access": "true",
-        "fs.s3a.connection.ssl.enabled": "false",
-    }
 
 
 def _add_rows(table: Table, partitions: int, place: str, measured: Mapping[Plan, Measured]) -> None:
