@@ -37,6 +37,12 @@ final class Pruner {
     return listed;
   }
 
+  /** All of the files, because an earlier question of this scan ended so. */
+  static FileStatus[] keepAll(JobConf job, FileStatus[] listed, KeepAll because) {
+    recordKeptAll(job, listed, because.reason, because.getMessage());
+    return listed;
+  }
+
   private static FileStatus[] pruneOrThrow(JobConf job, FileStatus[] listed) throws Exception {
     long start = System.nanoTime();
     Settings settings = new Settings(job);

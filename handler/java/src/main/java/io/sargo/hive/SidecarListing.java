@@ -37,17 +37,32 @@ final class SidecarListing {
   /** The files to read. {@code merged}: whether log files are read too. */
   static FileStatus[] list(JobConf job, boolean merged, HudiFormat hudi) throws IOException {
     Settings settings = settingsOf(job);
+    KeepAll unanswered = null;
     if (settings != null && settings.listing.equals("sidecar")) {
-      FileStatus[] listed = listOrNull(job, merged, hudi, settings);
-      if (listed != null) {
-        return listed;
+      try {
+        return listOrThrow(job, merged, hudi, settings);
+      } catch (ByHudi e) {
+        recordByHudi(job, e);
+      } catch (KeepAll e) {
+        recordByHudi(job, new ByHudi(e));
+        unanswered = isSilence(e.reason) ? e : null;
+      } catch (Exception | LinkageError | StackOverflowError e) {
+        // Another version of Hive or Hudi may lack a method. Hudi lists by itself.
+        recordByHudi(job, new ByHudi(ByHudi.Reason.FAILURE, e.toString()));
       }
     }
     FileStatus[] listed =
         settings != null && settings.listing.equals("shadow")
             ? ShadowListing.list(job, merged, hudi, settings)
             : hudi.listAll(job);
-    return Pruner.prune(job, listed);
+    return unanswered == null ? Pruner.prune(job, listed) : Pruner.keepAll(job, listed, unanswered);
+  }
+
+  /** Whether nobody answered. The scan has waited its time, and asks nothing more. */
+  private static boolean isSilence(KeepAll.Reason reason) {
+    return reason == KeepAll.Reason.SIDECAR_DOWN
+        || reason == KeepAll.Reason.SIDECAR_SLOW
+        || reason == KeepAll.Reason.BREAKER_OPEN;
   }
 
   /** The settings, or null if no sidecar is to be asked. */
@@ -58,21 +73,6 @@ final class SidecarListing {
     } catch (Exception e) {
       return null; // Pruner meets the same failure, and records it
     }
-  }
-
-  private static FileStatus[] listOrNull(
-      JobConf job, boolean merged, HudiFormat hudi, Settings settings) {
-    try {
-      return listOrThrow(job, merged, hudi, settings);
-    } catch (ByHudi e) {
-      recordByHudi(job, e);
-    } catch (KeepAll e) {
-      recordByHudi(job, new ByHudi(e));
-    } catch (Exception | LinkageError | StackOverflowError e) {
-      // Another version of Hive or Hudi may lack a method. Hudi lists by itself.
-      recordByHudi(job, new ByHudi(ByHudi.Reason.FAILURE, e.toString()));
-    }
-    return null;
   }
 
   private static FileStatus[] listOrThrow(

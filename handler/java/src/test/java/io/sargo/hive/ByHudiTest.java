@@ -2,6 +2,7 @@ package io.sargo.hive;
 
 import static io.sargo.hive.FakeSidecar.answering;
 import static io.sargo.hive.FakeSidecar.closing;
+import static io.sargo.hive.FakeSidecar.hanging;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.FileInputFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,7 +44,7 @@ class ByHudiTest {
   private static void byHudi(ListedScan scan, String reason) throws IOException {
     assertEquals(List.of("of-hudi.parquet"), scan.names(true));
     scan.counted.keySet().removeAll(List.of("files_listed", "kept_all.no_filter"));
-    scan.counted.remove("listing_turned_off");
+    scan.counted.keySet().removeAll(List.of("listing_turned_off", "kept_all." + reason));
     assertEquals(java.util.Map.of("listed_by_hudi." + reason, 1L), scan.counted);
   }
 
@@ -180,6 +182,20 @@ class ByHudiTest {
     scan.job.set("sargo.sidecar.breaker.ms", "60000");
     byHudi(scan, "sidecar_down");
     byHudi(scan, "breaker_open");
+  }
+
+  @Test
+  void aScanThatGotNoAnswerAsksNoSecondQuestion() throws IOException {
+    answer();
+    try (FakeSidecar sidecar = new FakeSidecar(hanging())) {
+      ListedScan scan = new ListedScan(table, sidecar, "dt=1");
+      scan.job.set(TableScanDesc.FILTER_EXPR_CONF_STR, ListedScan.FILTER);
+      scan.job.set("sargo.sidecar.timeout.ms", "100");
+      assertEquals(List.of("of-hudi.parquet"), scan.names(true));
+      assertEquals(1, scan.counted.get("listed_by_hudi.sidecar_slow"));
+      assertEquals(1, scan.counted.get("kept_all.sidecar_slow"));
+      assertEquals(1, sidecar.connections.get());
+    }
   }
 
   @Test
