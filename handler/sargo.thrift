@@ -22,6 +22,9 @@ const i32 PROTOCOL_VERSION = 1
 /** The longest frame on a connection that has not shown the secret. */
 const i32 MAX_FIRST_FRAME_BYTES = 8192
 
+/** The most partitions of a plan() request that the table need not have. */
+const i32 MAX_UNKNOWN_PARTITIONS = 32
+
 struct PruneRequest {
   /** PROTOCOL_VERSION of the client. */
   1: required i32 protocol_version;
@@ -165,6 +168,12 @@ struct PlanRequest {
 
   /** As in PruneRequest. */
   16: optional string user;
+
+  /**
+   * Whether the client reads `unknown_partitions` of the reply. Without it a request is refused with the code "listing" when the
+   * table does not have one of its partitions. An earlier sidecar ignores it.
+   */
+  17: optional bool accepts_unknown;
 }
 
 struct PlanReply {
@@ -213,6 +222,13 @@ struct PlanReply {
 
   /** CRC32 of the three streams one after the other, as they were sent: names, lengths, slices. */
   13: required i64 checksum;
+
+  /**
+   * The folders of the request that are no partitions of the table in its metadata table, and have none below them; at most
+   * MAX_UNKNOWN_PARTITIONS. The sidecar does not know what they hold: the client looks whether they hold nothing, or lists by
+   * itself. Only with `accepts_unknown`.
+   */
+  14: optional list<string> unknown_partitions;
 }
 
 /** The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once. */

@@ -6,12 +6,13 @@ says when it is not current.
 
 from __future__ import annotations
 
-from handler.sidecar.sargo_thrift.constants import MAX_FIRST_FRAME_BYTES, PROTOCOL_VERSION
+from handler.sidecar.sargo_thrift.constants import MAX_FIRST_FRAME_BYTES, MAX_UNKNOWN_PARTITIONS, PROTOCOL_VERSION
 from handler.sidecar.sargo_thrift.ttypes import PlanReply, PlanRequest, PruneReply, PruneRequest
 from handler.sidecar.sargo_thrift.ttypes import Refused as RefusedMessage
 
 __all__ = [
     "MAX_FIRST_FRAME_BYTES",
+    "MAX_UNKNOWN_PARTITIONS",
     "PROTOCOL_VERSION",
     "PlanReply",
     "PlanRequest",

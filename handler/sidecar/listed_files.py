@@ -9,7 +9,7 @@ Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,6 +92,19 @@ class ListedFiles:
                 parents.add(parent)
                 parent = parent.rpartition("/")[0]
         return frozenset(parents)
+
+    def unknown(self, asked: Iterable[str]) -> list[str]:
+        """Those of these folders that are no partitions of the table, and have none below them.
+
+        The base path is never among them, nor a text that is no folder's name: ``of_partitions`` does not accept these.
+        """
+        return [
+            name
+            for name in asked
+            if name not in self.numbers
+            and name not in self._parents
+            and not any(segment in ("", ".", "..") for segment in name.split("/"))
+        ]
 
     def of_partitions(self, asked: list[str]) -> npt.NDArray[np.bool_]:
         """``(n,) bool``: the slices of these partitions. Raises NotListed when one is not the table's.

@@ -55,12 +55,14 @@ class PlanQuestion(Question):
 
     instant, instant_count   the state of the timeline that the client sees
     partitions               the partitions to list; None: all
+    accepts_unknown          whether the answer may leave out partitions that the table does not have
     has_filter               whether the query's filter was sent
     """
 
     instant: str
     instant_count: int
     partitions: ListedNames | None
+    accepts_unknown: bool
     has_filter: bool
 
 
@@ -98,6 +100,7 @@ def read_plan_request(request: PlanRequest | None, settings: Settings, roots: Al
         instant=instant,
         instant_count=checked.instant_count,
         partitions=partitions,
+        accepts_unknown=bool(checked.accepts_unknown),
         has_filter=has_filter,
     )
 

@@ -132,6 +132,7 @@ class Service:
             reasons=_texts(report.because, answer),
             digest=0 if question.partitions is None else question.partitions.digest,
             checksum=files.checksum,
+            unknown_partitions=list(planned.unknown) or None,
         )
         return reply
 

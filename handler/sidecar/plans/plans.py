@@ -26,7 +26,7 @@ import numpy as np
 from evaluator.evaluation.bit_sets import mask_of_bits
 from evaluator.language.errors import SargoError
 from handler.sidecar.decisions.planning_process import PlanningFailed
-from handler.sidecar.idl import Refused
+from handler.sidecar.idl import MAX_UNKNOWN_PARTITIONS, Refused
 from handler.sidecar.listed_files import ListedFiles, NotListed
 from handler.sidecar.names import ListedNames
 from handler.sidecar.plans.encoding import EncodedFiles, encode_files
@@ -58,6 +58,7 @@ class PlannedFiles:
     why            the reason for that
     may_skip       ``(f,) bool``: the view's files that the plan skips; ``skipped`` and ``full`` count slices
     listed         the files of the partitions that were asked for, and how many of them are not in the answer
+    unknown        the partitions that were asked for and that the table does not have
     """
 
     view: View
@@ -69,6 +70,7 @@ class PlannedFiles:
     full: int
     listed: int
     not_read: int
+    unknown: tuple[str, ...]
 
 
 class Plans:
@@ -93,7 +95,7 @@ class Plans:
         try:
             view = await asyncio.wait_for(self._view(question), _left(ends))
             listed = await asyncio.wait_for(self._tables.listed_files(question.location, view), _left(ends))
-            chosen = await self._chosen(question, listed)
+            chosen, unknown = await self._chosen(question, listed)
         except NotListed as error:
             raise Refused("listing", error.why) from error
         except TableUnavailable as error:
@@ -105,7 +107,7 @@ class Plans:
         equal = ("planned", id(view), id(decision), _key(question.partitions), question.query_type, why)
 
         def work() -> PlannedFiles:
-            return _planned(question, view, listed, chosen, decision, why, self._settings)
+            return _planned(question, view, listed, chosen, unknown, decision, why, self._settings)
 
         together = self._tables.together(question.location, equal, work, self._threads)
         return await asyncio.wait_for(together, _left(ends))
@@ -155,13 +157,21 @@ class Plans:
             raise Refused("instant", f"the sidecar sees the table at {view.instant}, and another timeline than the job")
         return view
 
-    async def _chosen(self, question: PlanQuestion, listed: ListedFiles) -> Mask | None:
-        """``(n,) bool``: the slices of the partitions that are asked for; None: all."""
+    async def _chosen(self, question: PlanQuestion, listed: ListedFiles) -> tuple[Mask | None, tuple[str, ...]]:
+        """``(n,) bool``: the slices of the partitions that are asked for; None: all. And those that are unknown."""
         asked = question.partitions
         if asked is None:
-            return None
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: listed.of_partitions(_names(asked)))
+            return None, ()
+
+        def choose() -> tuple[Mask, tuple[str, ...]]:
+            names = _names(asked)
+            unknown = listed.unknown(names) if question.accepts_unknown else []
+            if not 0 < len(unknown) <= MAX_UNKNOWN_PARTITIONS:
+                return listed.of_partitions(names), ()
+            left_out = set(unknown)
+            return listed.of_partitions([name for name in names if name not in left_out]), tuple(unknown)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, choose)
 
     async def _decide(self, question: PlanQuestion, view: View, ends: float) -> tuple[FilterDecision | None, str]:
         """The plan for the filter; or None, and why there is none."""
@@ -181,6 +191,7 @@ def _planned(
     view: View,
     listed: ListedFiles,
     chosen: Mask | None,
+    unknown: tuple[str, ...],
     decision: FilterDecision | None,
     why: str,
     settings: Settings,
@@ -206,6 +217,7 @@ def _planned(
         full=int(np.count_nonzero(full)),
         listed=int(np.count_nonzero(asked[files.slice_of] & counted)),
         not_read=int(np.count_nonzero(may_skip)),
+        unknown=unknown,
     )
 
 

@@ -14,3 +14,4 @@ import sys
 from .ttypes import *
 PROTOCOL_VERSION = 1
 MAX_FIRST_FRAME_BYTES = 8192
+MAX_UNKNOWN_PARTITIONS = 32

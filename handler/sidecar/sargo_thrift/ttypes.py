@@ -483,6 +483,8 @@ class PlanRequest(object):
      - query_id: hive.query.id: all questions about a table with the same id are answered for one instant, that of the first of them.
      - secret: As in PruneRequest.
      - user: As in PruneRequest.
+     - accepts_unknown: Whether the client reads `unknown_partitions` of the reply. Without it a request is refused with the code "listing" when the
+    table does not have one of its partitions. An earlier sidecar ignores it.
 
     """
 
@@ -503,10 +505,11 @@ class PlanRequest(object):
         'query_id',
         'secret',
         'user',
+        'accepts_unknown',
     )
 
 
-    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, instant_count=None, partitions=None, partitions_compressed=None, partition_count=None, query_id=None, secret=None, user=None,):
+    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, instant_count=None, partitions=None, partitions_compressed=None, partition_count=None, query_id=None, secret=None, user=None, accepts_unknown=None,):
         self.protocol_version = protocol_version
         self.table = table
         self.filter = filter
@@ -523,6 +526,7 @@ class PlanRequest(object):
         self.query_id = query_id
         self.secret = secret
         self.user = user
+        self.accepts_unknown = accepts_unknown
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -613,6 +617,11 @@ class PlanRequest(object):
                     self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 17:
+                if ftype == TType.BOOL:
+                    self.accepts_unknown = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -687,6 +696,10 @@ class PlanRequest(object):
             oprot.writeFieldBegin('user', TType.STRING, 16)
             oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
             oprot.writeFieldEnd()
+        if self.accepts_unknown is not None:
+            oprot.writeFieldBegin('accepts_unknown', TType.BOOL, 17)
+            oprot.writeBool(self.accepts_unknown)
+            oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
 
@@ -741,6 +754,9 @@ class PlanReply(object):
      - reasons: Why not more is skipped, in words; for logs.
      - digest: CRC32 (as in zlib, 0 to 2^32 - 1) of the request's `partitions` bytes as they were sent, 0 without them.
      - checksum: CRC32 of the three streams one after the other, as they were sent: names, lengths, slices.
+     - unknown_partitions: The folders of the request that are no partitions of the table in its metadata table, and have none below them; at most
+    MAX_UNKNOWN_PARTITIONS. The sidecar does not know what they hold: the client looks whether they hold nothing, or lists by
+    itself. Only with `accepts_unknown`.
 
     """
 
@@ -758,10 +774,11 @@ class PlanReply(object):
         'reasons',
         'digest',
         'checksum',
+        'unknown_partitions',
     )
 
 
-    def __init__(self, protocol_version=None, instant=None, file_count=None, names=None, lengths=None, slices=None, slice_count=None, skipped=None, fully_matched=None, report_id=None, reasons=None, digest=None, checksum=None,):
+    def __init__(self, protocol_version=None, instant=None, file_count=None, names=None, lengths=None, slices=None, slice_count=None, skipped=None, fully_matched=None, report_id=None, reasons=None, digest=None, checksum=None, unknown_partitions=None,):
         self.protocol_version = protocol_version
         self.instant = instant
         self.file_count = file_count
@@ -775,6 +792,7 @@ class PlanReply(object):
         self.reasons = reasons
         self.digest = digest
         self.checksum = checksum
+        self.unknown_partitions = unknown_partitions
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -855,6 +873,16 @@ class PlanReply(object):
                     self.checksum = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 14:
+                if ftype == TType.LIST:
+                    self.unknown_partitions = []
+                    (_etype16, _size13) = iprot.readListBegin()
+                    for _i17 in range(_size13):
+                        _elem18 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.unknown_partitions.append(_elem18)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -908,8 +936,8 @@ class PlanReply(object):
         if self.reasons is not None:
             oprot.writeFieldBegin('reasons', TType.LIST, 11)
             oprot.writeListBegin(TType.STRING, len(self.reasons))
-            for iter13 in self.reasons:
-                oprot.writeString(iter13.encode('utf-8') if sys.version_info[0] == 2 else iter13)
+            for iter19 in self.reasons:
+                oprot.writeString(iter19.encode('utf-8') if sys.version_info[0] == 2 else iter19)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.digest is not None:
@@ -919,6 +947,13 @@ class PlanReply(object):
         if self.checksum is not None:
             oprot.writeFieldBegin('checksum', TType.I64, 13)
             oprot.writeI64(self.checksum)
+            oprot.writeFieldEnd()
+        if self.unknown_partitions is not None:
+            oprot.writeFieldBegin('unknown_partitions', TType.LIST, 14)
+            oprot.writeListBegin(TType.STRING, len(self.unknown_partitions))
+            for iter20 in self.unknown_partitions:
+                oprot.writeString(iter20.encode('utf-8') if sys.version_info[0] == 2 else iter20)
+            oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -1101,6 +1136,7 @@ PlanRequest.thrift_spec = (
     (14, TType.STRING, 'query_id', 'UTF8', None, ),  # 14
     (15, TType.STRING, 'secret', 'UTF8', None, ),  # 15
     (16, TType.STRING, 'user', 'UTF8', None, ),  # 16
+    (17, TType.BOOL, 'accepts_unknown', None, None, ),  # 17
 )
 all_structs.append(PlanReply)
 PlanReply.thrift_spec = (
@@ -1118,6 +1154,7 @@ PlanReply.thrift_spec = (
     (11, TType.LIST, 'reasons', (TType.STRING, 'UTF8', False), None, ),  # 11
     (12, TType.I64, 'digest', None, None, ),  # 12
     (13, TType.I64, 'checksum', None, None, ),  # 13
+    (14, TType.LIST, 'unknown_partitions', (TType.STRING, 'UTF8', False), None, ),  # 14
 )
 all_structs.append(Refused)
 Refused.thrift_spec = (

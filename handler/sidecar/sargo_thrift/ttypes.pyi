@@ -83,6 +83,7 @@ class PlanRequest:
     query_id: str | None
     secret: str | None
     user: str | None
+    accepts_unknown: bool | None
 
     def __init__(
         self,
@@ -102,6 +103,7 @@ class PlanRequest:
         query_id: str | None = None,
         secret: str | None = None,
         user: str | None = None,
+        accepts_unknown: bool | None = None,
     ) -> None: ...
 
 class PlanReply:
@@ -118,6 +120,7 @@ class PlanReply:
     reasons: list[str] | None
     digest: int
     checksum: int
+    unknown_partitions: list[str] | None
 
     def __init__(
         self,
@@ -134,6 +137,7 @@ class PlanReply:
         reasons: list[str] | None = None,
         digest: int | None = None,
         checksum: int | None = None,
+        unknown_partitions: list[str] | None = None,
     ) -> None: ...
 
 class Refused(Exception):

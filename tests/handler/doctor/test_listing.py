@@ -48,7 +48,7 @@ def test_a_file_that_the_sidecar_does_not_list_is_named(examine, main_cow_copy, 
     hidden = next(iter(open_table(main_cow_copy, cache=None).at().slices)).partition
 
     async def chosen(self, question, listed):
-        return ~listed.of_partitions([hidden])
+        return ~listed.of_partitions([hidden]), ()
 
     monkeypatch.setattr(Plans, "_chosen", chosen)
     [finding], code = examine(main_cow_copy)

@@ -94,6 +94,8 @@ PLANNED = (
     ("dt=2/f2-0_0-1-2_20250101000000000.parquet", 300, 1),
     ("dt=2/.f3-0_20250102000000000.log.1_0-1-2", 4, 2),
 )
+#: The partitions of the request to which a reply names unknown ones.
+UNKNOWN_TOO = "dt=1\ndt=2\ndt=3\ngröße".encode()
 PLAN_REQUIRED: dict[str, Any] = {
     "protocol_version": 1,
     "table": "file:/t",
@@ -103,7 +105,8 @@ PLAN_REQUIRED: dict[str, Any] = {
 }
 PLAN_REQUESTS: dict[str, dict[str, Any]] = {
     "required": PLAN_REQUIRED,
-    "base_path": PLAN_REQUIRED | {"partitions": b"", "partitions_compressed": False, "partition_count": 1},
+    "base_path": PLAN_REQUIRED
+    | {"partitions": b"", "partitions_compressed": False, "partition_count": 1, "accepts_unknown": True},
     "all_fields": PLAN_REQUIRED
     | {
         "table": "hdfs://host:8020/größe",
@@ -119,11 +122,12 @@ PLAN_REQUESTS: dict[str, dict[str, Any]] = {
         "query_id": "hive_20250101_1",
         "secret": "open sesame",
         "user": "ada",
+        "accepts_unknown": True,
     },
 }
 
 
-def plan_reply() -> PlanReply:
+def plan_reply(**more: Any) -> PlanReply:
     """The answer for the partitions dt=1 and dt=2."""
     names, lengths, slices = zip(*PLANNED, strict=True)
     plain = "\n".join(names).encode(), struct.pack("<4q", *lengths), struct.pack("<4i", *slices)
@@ -140,8 +144,8 @@ def plan_reply() -> PlanReply:
         fully_matched=1,
         report_id="r-1",
         reasons=["no column statistics"],
-        digest=zlib.crc32(b"dt=1\ndt=2"),
         checksum=zlib.crc32(b"".join(streams)),
+        **{"digest": zlib.crc32(b"dt=1\ndt=2"), **more},
     )
 
 
@@ -164,6 +168,8 @@ def messages() -> dict[str, bytes]:
         frames[f"plan.request.{name}"] = frame(call_message("plan", {"request": PlanRequest(**fields)}))
     plan = ThriftCall("plan", 1, ())
     frames["plan.reply"] = frame(result(plan, plan_reply()))
+    unknown = {"unknown_partitions": ["dt=3", "größe"], "digest": zlib.crc32(UNKNOWN_TOO)}
+    frames["plan.reply.unknown_partitions"] = frame(result(plan, plan_reply(**unknown)))
     frames["plan.refused"] = frame(result(plan, refused=RefusedMessage(code="instant", why="another timeline")))
     for name, why in REFUSALS.items():
         frames[f"refused.{name}"] = frame(result(call, refused=RefusedMessage(**why)))

@@ -35,3 +35,22 @@ def test_a_partition_with_others_below_it_is_refused():
     """Hudi lists 2024/01/02 for the path of 2024."""
     with pytest.raises(NotListed, match="lie below"):
         listed().of_partitions(["a", "2024"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "unknown"),
+    [
+        (PARTITIONS, []),
+        (["a", "b", "2024/01/04"], ["b", "2024/01/04"]),
+        (["2024", "2024/01", "2025", "a b"], []),  # partitions lie below them
+        (["a/b", "2025/01/02", "größe"], ["a/b", "2025/01/02", "größe"]),
+        (["/", "a/", "/a", "a//b", "../a", "a/./b"], []),  # no names of folders
+    ],
+)
+def test_a_folder_is_unknown_when_it_is_no_partition_and_has_none_below(asked, unknown):
+    assert listed().unknown(asked) == unknown
+
+
+def test_the_base_path_is_never_unknown():
+    files = ListedFiles(np.ones(1, np.int64), np.zeros(1, np.int32), {"a": 0})
+    assert files.unknown(["", "a", "b"]) == ["b"]

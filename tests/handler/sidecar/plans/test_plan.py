@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from handler import open_table, prune
+from handler.sidecar.idl import MAX_UNKNOWN_PARTITIONS, RefusedMessage
 from handler.sidecar.settings import Settings
 from tests.handler.conftest import DATA, hive_filters
 from tests.handler.sidecar.conftest import Running
@@ -76,6 +77,42 @@ def test_only_the_partitions_that_are_asked_for_come_back(answering, unpack):
                 reply = client.plan(given)
                 assert slices_of(reply) == [item.files for item in slices if item.partition in asked]
                 assert reply.digest == zlib.crc32(given.partitions)
+
+
+@pytest.mark.parametrize("more", [["p=none"], [f"p={i}/q" for i in range(MAX_UNKNOWN_PARTITIONS)]], ids=len)
+def test_partitions_that_the_table_does_not_have_are_named(answering, unpack, more):
+    table = unpack("1.1.1_main_cow")
+    known = sorted({item.partition for item in open_table(table, cache=None).at().slices})[:1]
+    asked = [*more[:1], *known, *more[1:]]
+    with answering.client() as client:
+        reply = client.plan(plan_request(table, asked, accepts_unknown=True))
+        assert read_files(reply) == read_files(client.plan(plan_request(table, known)))
+        assert reply.unknown_partitions == more
+        assert reply.digest == zlib.crc32("\n".join(asked).encode())
+        assert client.plan(plan_request(table, known, accepts_unknown=True)).unknown_partitions is None
+        nothing = client.plan(plan_request(table, more, accepts_unknown=True))
+        assert (read_files(nothing), nothing.unknown_partitions) == ([], more)
+
+
+@pytest.mark.parametrize(
+    ("more", "accepts"),
+    [
+        (["p=none"], None),
+        (["p=none"], False),
+        ([""], True),
+        ([f"p={i}" for i in range(1000, 1001 + MAX_UNKNOWN_PARTITIONS)], True),
+    ],
+    ids=["an earlier client", "a client that does not want it", "the base path", "too many"],
+)
+def test_otherwise_a_question_about_such_a_partition_is_refused(answering, unpack, more, accepts):
+    table = unpack("1.1.1_main_cow")
+    known = sorted({item.partition for item in open_table(table, cache=None).at().slices})
+    with (
+        answering.client() as client,
+        pytest.raises(RefusedMessage, match="does not know one of the partitions") as refused,
+    ):
+        client.plan(plan_request(table, [*known, *more], accepts_unknown=accepts))
+    assert refused.value.code == "listing"
 
 
 def test_a_table_without_partitions_has_one_whose_path_is_empty(answering, unpack):

@@ -20,6 +20,8 @@ final class ByHudi extends Exception {
     NO_COMMIT,
     /** A folder has characters that are not sent. */
     UNUSUAL_FOLDER,
+    /** A folder that the metadata table does not have as a partition holds something. */
+    UNKNOWN_PARTITION,
     BUCKETED_JOIN,
     /** The answer is for an older instant, which the timeline no longer has. */
     UNKNOWN_INSTANT,

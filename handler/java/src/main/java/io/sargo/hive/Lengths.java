@@ -5,17 +5,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 
 /** Compares lengths of a plan with those of the file system, for files spread over the plan. */
 final class Lengths {
-  private static final int MAX_THREADS = 16;
   private static final long GONE = -1;
 
   /** A file has another length than the plan says. */
@@ -56,35 +51,21 @@ final class Lengths {
     }
   }
 
-  /**
-   * The lengths of these files, asked for side by side: a store answers sixteen requests in the
-   * time of one. The threads end with the call, and act for the user of the calling thread.
-   */
   private static long[] lengthsOf(Path[] paths, JobConf job) throws IOException {
     long[] lengths = new long[paths.length];
     if (paths.length == 0) {
       return lengths;
     }
-    ExecutorService threads = Executors.newFixedThreadPool(Math.min(paths.length, MAX_THREADS));
-    try {
-      FileSystem fs = paths[0].getFileSystem(job); // all are of one table
-      List<Callable<Long>> questions = new ArrayList<>();
-      for (Path path : paths) {
-        questions.add(() -> lengthOf(path, fs));
-      }
-      int i = 0;
-      for (Future<Long> answer : threads.invokeAll(questions)) {
-        lengths[i++] = answer.get();
-      }
-      return lengths;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(e);
-    } catch (ExecutionException e) {
-      throw new IOException(e.getCause());
-    } finally {
-      threads.shutdownNow();
+    FileSystem fs = paths[0].getFileSystem(job); // all are of one table
+    List<Callable<Long>> questions = new ArrayList<>();
+    for (Path path : paths) {
+      questions.add(() -> lengthOf(path, fs));
     }
+    int i = 0;
+    for (long length : SideBySide.all(questions)) {
+      lengths[i++] = length;
+    }
+    return lengths;
   }
 
   private static long lengthOf(Path path, FileSystem fs) throws IOException {

@@ -1,7 +1,10 @@
 package io.sargo.hive;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import org.apache.thrift.TApplicationException;
@@ -17,11 +20,12 @@ import org.apache.thrift.protocol.TProtocolException;
  * <pre>
  *   protocol_version   that of the request
  *   digest             CRC32 of the request's folders
+ *   unknown folders    at most MAX_COUNT of the request's folders, without the base path
  *   instant            that of the request; an older one if the request has a query id
  *   counts             0 &lt;= slice_count &lt;= file_count &lt;= MAX_NAMES; skipped is 0 without a filter
  *   checksum           CRC32 of the three streams as they arrived
  *   streams            lengths of 8 * file_count bytes, slices of 4 * file_count bytes, then names
- *   the slices         {@link PlannedSlices}
+ *   the slices         {@link PlannedSlices}; none of them in an unknown folder
  * </pre>
  */
 final class PlanReply {
@@ -34,6 +38,9 @@ final class PlanReply {
   /** The slices that are kept; null before {@link #check}. */
   PlannedSlices slices;
 
+  /** The folders of the request of which the sidecar knows nothing ({@link UnknownFolders}). */
+  final Set<String> unknown = new HashSet<>();
+
   private final Map<?, ?> fields;
 
   private PlanReply(Map<?, ?> fields) {
@@ -41,6 +48,9 @@ final class PlanReply {
     instant = Wire.text(fields.get(2));
     reportId = Wire.text(fields.get(10));
     reasons = fields.get(11);
+    if (fields.get(14) instanceof List) {
+      ((List<?>) fields.get(14)).forEach(folder -> unknown.add((String) folder));
+    }
   }
 
   /**
@@ -94,6 +104,12 @@ final class PlanReply {
     if (!Long.valueOf(request.digest()).equals(fields.get(12))) {
       return "it is for another list of partitions";
     }
+    if (unknown.size() > UnknownFolders.MAX_COUNT
+        || unknown.contains("")
+        || !unknown.isEmpty()
+            && (request.partitions() == null || !request.partitions().containsAll(unknown))) {
+      return "it does not know folders that were not asked for, or too many";
+    }
     boolean isOlder =
         request.queryId != null
             && instant.matches("[0-9]+")
@@ -128,7 +144,7 @@ final class PlanReply {
     Inflated.exactly(bytes(5), 8 * files, "lengths").asLongBuffer().get(lengths);
     int limit = (int) Math.min(MAX_NAMES_BYTES, (long) files * MAX_NAME_BYTES);
     ByteBuffer names = Inflated.upTo(bytes(4), limit, "names");
-    return PlannedSlices.of(names, lengths, sliceOf, (int) count(7), request, instant);
+    return PlannedSlices.of(names, lengths, sliceOf, (int) count(7), request, instant, unknown);
   }
 
   /** A required count, or -1 if it is missing. */

@@ -89,7 +89,8 @@ final class PlanRequest implements Question<PlanReply> {
       partitions == null ? null : (Object) partitions.size(),
       queryId,
       secret,
-      user
+      user,
+      partitions == null ? null : (Object) true // accepts_unknown
     };
     Wire.writeCall(out, "plan", sequence, fields);
   }

@@ -52,7 +52,7 @@ final class PlannedSlices {
 
   /**
    * The slices of these files. Throws IllegalArgumentException unless they can be the answer to
-   * this request.
+   * this request. {@code unknown}: folders in which no file can be.
    */
   static PlannedSlices of(
       ByteBuffer joined,
@@ -60,7 +60,8 @@ final class PlannedSlices {
       int[] sliceOf,
       int sliceCount,
       PlanRequest request,
-      String instant) {
+      String instant,
+      Set<String> unknown) {
     String[] names = split(joined, lengths.length);
     int[] firstFile = starts(sliceOf, sliceCount);
     Set<String> files = new HashSet<>();
@@ -71,7 +72,7 @@ final class PlannedSlices {
         refuseIf(lengths[i] < 0 || lengths[i] > MAX_LENGTH, "length " + lengths[i], names[i]);
         refuseIf(!files.add(names[i]), "two files", names[i]);
         boolean isFirst = i == firstFile[slice];
-        String one = fileGroup(names[i], isFirst, request, instant);
+        String one = fileGroup(names[i], isFirst, request, instant, unknown);
         refuseIf(isFirst ? !groups.add(one) : !one.equals(group), "two file groups", names[i]);
         group = one;
       }
@@ -139,7 +140,7 @@ final class PlannedSlices {
 
   /** The folder and the file id of a file, after the checks of its name. */
   private static String fileGroup(
-      String name, boolean isFirst, PlanRequest request, String instant) {
+      String name, boolean isFirst, PlanRequest request, String instant, Set<String> unknown) {
     int slash = name.lastIndexOf('/');
     String folder = slash < 0 ? "" : name.substring(0, slash);
     refuseIf(slash == 0 || !isRelative(name), "no relative name", name);
@@ -149,6 +150,7 @@ final class PlannedSlices {
             : !request.partitions().contains(folder),
         "no folder that was asked for",
         name);
+    refuseIf(unknown.contains(folder), "a folder that the sidecar does not know", name);
     String file = name.substring(slash + 1);
     Matcher log = LOG_FILE.matcher(file);
     if (log.matches()) {

@@ -97,6 +97,7 @@ final class SidecarListing {
       noFilter = e; // every file is asked for
     }
     PlanReply reply = Sidecars.ask(request, settings);
+    UnknownFolders.verify(table, reply.unknown, job);
     FileStatus[] files = new SliceStatuses(table, hudi).of(reply.slices, reply.instant);
     try {
       Lengths.verify(table, reply.slices, settings.verify, job);

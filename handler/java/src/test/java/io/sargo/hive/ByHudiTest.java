@@ -212,6 +212,51 @@ class ByHudiTest {
     }
   }
 
+  // ---- folders that the metadata table does not have
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', true",
+    "dt=2/, true",
+    "dt=2/.hoodie_partition_metadata, true",
+    "dt=2/.hoodie_partition_metadata.parquet, true",
+    "dt=2/f-0_0-1-2_20250101000000000.parquet, false",
+    "dt=2/.f-0_20250101000000000.log.1_0-1-2, false",
+    "dt=2/000000_0, false",
+    "dt=2/hour=1/, false",
+    "dt=2/.hoodie_partition_metadata/, false",
+    "dt=2, false",
+  })
+  void aFolderOfWhichTheSidecarKnowsNothing(String there, boolean isEmpty) throws IOException {
+    PlanAnswer answer = answer();
+    answer.partitions = "dt=1\ndt=2".getBytes(StandardCharsets.UTF_8);
+    answer.unknown.add("dt=2");
+    if (there.endsWith("/")) {
+      Files.createDirectories(folder.resolve(there));
+    } else if (!there.isEmpty()) {
+      table.write(there, new byte[1]);
+    }
+    try (FakeSidecar sidecar = new FakeSidecar(answering(answer.frame()))) {
+      ListedScan scan = new ListedScan(table, sidecar, "dt=1", "dt=2");
+      if (isEmpty) {
+        bySidecar(scan);
+      } else {
+        byHudi(scan, "unknown_partition");
+      }
+    }
+  }
+
+  @Test
+  void aScanOfSuchFoldersAloneReadsNothing() throws IOException {
+    table = new TableFolder(folder, "COPY_ON_WRITE", "dt");
+    PlanAnswer answer = new PlanAnswer();
+    answer.partitions = "dt=2\ndt=3".getBytes(StandardCharsets.UTF_8);
+    answer.unknown.addAll(List.of("dt=3", "dt=2"));
+    try (FakeSidecar sidecar = new FakeSidecar(answering(answer.frame()))) {
+      assertEquals(List.of(), new ListedScan(table, sidecar, "dt=2", "dt=3").names(false));
+    }
+  }
+
   // ---- lengths
 
   @ParameterizedTest

@@ -18,6 +18,7 @@ final class PlanAnswer {
   final List<String> names = new ArrayList<>();
   final List<Long> lengths = new ArrayList<>();
   final List<Integer> slices = new ArrayList<>();
+  final List<String> unknown = new ArrayList<>();
 
   int version = 1;
   String instant = INSTANT;
@@ -76,7 +77,7 @@ final class PlanAnswer {
   byte[] frame() {
     int last = slices.isEmpty() ? -1 : slices.get(slices.size() - 1);
     ReplyBytes reply = ReplyBytes.message(ReplyBytes.REPLY, "plan", 1).field(ReplyBytes.STRUCT, 0);
-    for (int id = 1; id <= 13; id++) {
+    for (int id = 1; id <= 14; id++) {
       if (id != without) {
         switch (id) {
           case 1 -> reply.i32(1, version);
@@ -91,6 +92,13 @@ final class PlanAnswer {
           case 10 -> reply.field(ReplyBytes.STRING, 10).text("r-1");
           case 12 -> reply.i64(12, digest == null ? crc(partitions) : digest);
           case 13 -> reply.i64(13, checksum == null ? crc(names(), lengths(), slices()) : checksum);
+          case 14 -> {
+            if (!unknown.isEmpty()) {
+              reply.field(ReplyBytes.LIST, 14).raw(out -> out.writeByte(ReplyBytes.STRING));
+              reply.raw(out -> out.writeInt(unknown.size()));
+              unknown.forEach(reply::text);
+            }
+          }
           default -> {}
         }
       }

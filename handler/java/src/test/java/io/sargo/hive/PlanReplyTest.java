@@ -12,13 +12,16 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.thrift.TException;
 import org.apache.thrift.transport.TIOStreamTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -70,6 +73,47 @@ class PlanReplyTest {
     assertEquals(5, reply.skipped());
     assertEquals(3, reply.slices.count());
     assertEquals("r-1", reply.reportId);
+  }
+
+  @Test
+  void foldersThatTheSidecarDoesNotKnowAreNamed() throws Exception {
+    PlanRequest request = request("dt=1", "dt=2", "dt=3", "gr\u00f6\u00dfe");
+    PlanReply reply = read(Messages.frame("plan.reply.unknown_partitions"), request);
+    assertEquals(Set.of("dt=3", "gr\u00f6\u00dfe"), reply.unknown);
+    assertEquals(3, reply.slices.count());
+    assertEquals(Set.of(), read(answer().frame(), request("dt=1", "dt=2")).unknown);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "dt=3, folders that were not asked for",
+    "'', folders that were not asked for",
+    "dt=1, a folder that the sidecar does not know",
+    "dt=2, a folder that the sidecar does not know",
+  })
+  void onlyAFolderOfTheRequestWithoutAFileIsUnknown(String folder, String why) throws IOException {
+    PlanAnswer answer = answer();
+    answer.unknown.add(folder);
+    wrong(answer, request("dt=1", "dt=2"), why);
+  }
+
+  @Test
+  void withoutAListNoFolderIsUnknown() throws IOException {
+    PlanAnswer answer = answer();
+    answer.partitions = new byte[0];
+    answer.unknown.add("dt=3");
+    wrong(answer, request(), "folders that were not asked for");
+  }
+
+  @Test
+  void manyFoldersAreNotUnknown() throws Exception {
+    String[] folders = IntStream.range(0, 33).mapToObj(i -> "dt=" + i).toArray(String[]::new);
+    PlanAnswer answer = new PlanAnswer();
+    answer.partitions = String.join("\n", folders).getBytes(StandardCharsets.UTF_8);
+    answer.unknown.addAll(List.of(folders).subList(0, 32));
+    assertEquals(32, read(answer.frame(), request(folders)).unknown.size());
+    answer.unknown.add("dt=32");
+    wrong(answer, request(folders), "or too many");
   }
 
   @Test

@@ -192,6 +192,7 @@ class SidecarListingTest {
       expected.put(14, "hive_1");
       expected.put(15, "open sesame");
       expected.put(16, System.getProperty("user.name"));
+      expected.put(17, true);
       assertEquals(expected, ListedScan.request(sidecar));
     }
   }
