@@ -6,12 +6,13 @@ sidecar says in words is printed on terminals, and therefore escaped as ``visibl
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import socket
 import ssl
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from thrift.Thrift import TApplicationException
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.client.addresses import split_address
+from handler.sidecar.client.cancellation import Cancellation
 from handler.sidecar.idl import (
     MAX_FIRST_FRAME_BYTES,
     PROTOCOL_VERSION,
@@ -61,15 +63,17 @@ class Client:
         self.address = address
         self._seconds = seconds
         self._secret = secret
+        self._cancellation = Cancellation()
         try:
             self._tls = None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
         except (OSError, ssl.SSLError) as error:
             raise ClientError(f"{tls_ca}: {error}") from error
 
-    def within(self, seconds: float) -> Client:
-        """The same client, whose calls may take another time."""
+    def within(self, seconds: float, cancellation: Cancellation) -> Client:
+        """The same client for one call, which may take another time, and ends when it is cancelled."""
         client = copy.copy(self)
         client._seconds = seconds
+        client._cancellation = cancellation
         return client
 
     def prune(
@@ -146,17 +150,14 @@ class Client:
         value: Any = None
         end = time.monotonic() + self._seconds
         try:
-            with socket.create_connection((self._host, self._port), self._seconds) as plain:
-                _limit(plain, end)
-                connection = plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=self._host)
-                with connection:
-                    for method, message in calls:
-                        _limit(connection, end)
-                        connection.sendall(struct.pack("!i", len(message)) + message)
-                        (length,) = struct.unpack("!i", _read(connection, 4, end))
-                        if not 0 < length <= _MAX_ANSWER_BYTES:
-                            raise ClientError("who listens there is no sidecar")
-                        value = _result(method, _read(connection, length, end))
+            with self._connection(end) as connection:
+                for method, message in calls:
+                    _limit(connection, end)
+                    connection.sendall(struct.pack("!i", len(message)) + message)
+                    (length,) = struct.unpack("!i", _read(connection, 4, end))
+                    if not 0 < length <= _MAX_ANSWER_BYTES:
+                        raise ClientError("who listens there is no sidecar")
+                    value = _result(method, _read(connection, length, end))
         except ssl.SSLError as error:
             raise ClientError(f"TLS: {error.reason or error}") from error
         except OSError as error:
@@ -164,6 +165,35 @@ class Client:
         except UnicodeError as error:
             raise ClientError(f"{self._host!r} is not the name of a host") from error
         return value
+
+    @contextlib.contextmanager
+    def _connection(self, end: float) -> Iterator[socket.socket]:
+        """A connection to the first of the host's addresses that takes one."""
+        plain = self._connected(end)
+        with self._cancellation.closing(plain):
+            if self._tls is None:
+                yield plain
+                return
+            connection = self._tls.wrap_socket(plain, server_hostname=self._host, do_handshake_on_connect=False)
+            with self._cancellation.closing(connection):
+                _limit(connection, end)
+                connection.do_handshake()
+                yield connection
+
+    def _connected(self, end: float) -> socket.socket:
+        failure = OSError(f"{self._host} has no address")
+        for family, kind, protocol, _, address in socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM):
+            plain = socket.socket(family, kind, protocol)
+            try:
+                self._cancellation.watch(plain)
+                _limit(plain, end)
+                plain.connect(address)
+            except OSError as error:
+                self._cancellation.close(plain)
+                failure = error
+            else:
+                return plain
+        raise failure
 
 
 def read_secret(path: Path | None, address: str) -> str | None:
