@@ -73,6 +73,7 @@ class HiveOnYarn:
             "hive.aux.jars.path": ",".join(f"file://{jar}" for jar in sorted(aux.iterdir())),
             "sargo.sidecar.address": self.sidecar.address,
             **PATIENT,
+            "sargo.listing": "hudi",
             "fs.defaultFS": cluster.hdfs,
             "hive.execution.engine": "tez",
             "mapreduce.framework.name": "yarn",

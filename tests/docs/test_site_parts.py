@@ -27,7 +27,7 @@ def test_settings_of_the_jar_with_their_defaults():
         "sargo.sidecar.address": "not set",
         "sargo.sidecar.timeout.ms": "2000",
         "sargo.sidecar.breaker.ms": "30000",
-        "sargo.listing": "hudi",
+        "sargo.listing": "sidecar",
         "sargo.listing.verify": "16",
         "sargo.names.compress.from": "1048576",
         "sargo.tls.ca.file": "not set",

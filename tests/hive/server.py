@@ -117,6 +117,10 @@ def site(*files: Path, **more: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
+#: Of every session, unless it is given others: most tests say what is skipped of Hudi's own listing.
+SESSION = {"sargo.listing": "hudi"}
+
+
 class Server:
     """HiveServer2 with a home directory of its own; `settings` go into its hive-site.xml."""
 
@@ -194,12 +198,13 @@ class Server:
                 self.process.wait()
             self.process = None
 
-    def connect(self, settings: Mapping[str, str] | None = None) -> Any:
-        """A PyHive connection over SASL NONE."""
+    def connect(self, settings: Mapping[str, str] | None = None, session: Mapping[str, str] = SESSION) -> Any:
+        """A PyHive connection over SASL NONE. ``session``: an empty one has the defaults of an installation."""
         from pyhive import hive
 
+        configuration = {**session, **(settings or {})}
         return hive.connect(
-            host="127.0.0.1", port=self.port, username="sargo", auth="NONE", configuration=dict(settings or {})
+            host="127.0.0.1", port=self.port, username="sargo", auth="NONE", configuration=configuration
         )
 
     def log(self) -> str:

@@ -1,7 +1,7 @@
 """The sidecar lists the files of a scan: the rows and files of Hudi's listing, and Hudi's listing where it cannot.
 
-The queries are those of the matrix, with ``sargo.listing`` set to ``sidecar``. What Hive reads then is compared with
-the rows of the unpruned query, with the files that the evaluator keeps, and with the log, which says who listed.
+The queries are those of the matrix, with ``sargo.listing`` as it is by default. What Hive reads then is compared
+with the rows of the unpruned query, with the files that the evaluator keeps, and with the log, which says who listed.
 """
 
 from __future__ import annotations
@@ -66,6 +66,22 @@ def run(hive: Hive, sql: str, settings: dict[str, str]) -> tuple[list[Any], list
         found = sorted(cursor.fetchall())
     log = hive.server.log()[before:]
     return found, list(listings(log)), listers(log)
+
+
+@pytest.mark.parametrize("server", ["hive401", "hive313"])
+def test_the_sidecar_lists_where_nothing_else_is_set(server: str, request: pytest.FixtureRequest) -> None:
+    """A session without settings, on a server with the hive-site.xml of ``hive_conf``."""
+    hive: Hive = request.getfixturevalue(server)
+    sql = "select id, name from {}_trips where id between 100 and 101"
+    for session, by in (({}, "sidecar"), ({"sargo.listing": "hudi"}, "hudi")):
+        before = len(hive.server.log())
+        with hive.server.connect(session=session) as connection:
+            found = rows(connection.cursor(), sql.format("native"))
+            assert found == rows(connection.cursor(), sql.format("plain"))
+        log = hive.server.log()[before:]
+        assert [row[0] for row in found] == [100, 101]
+        assert sum(listing.kept for listing in listings(log)) == 1
+        assert set(listers(log)) == ({"sidecar"} if by == "sidecar" else set())
 
 
 @pytest.mark.parametrize(("lane", "case", "kind"), list(matrix()))

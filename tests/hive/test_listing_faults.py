@@ -126,6 +126,12 @@ def test_hudi_lists_what_is_not_the_latest_state(hive401: Hive, setting: str) ->
     assert set(who) == {"CONSUME_SETTING"}
 
 
+def test_hudi_lists_when_the_session_turns_its_metadata_table_off(hive401: Hive) -> None:
+    rows, seen, who = run(hive401, TWO_ROWS.format("stored_trips"), {"hoodie.metadata.enable": "false"})
+    assert (rows, who) == (WANTED, ["METADATA_DISABLED"])
+    assert [(listing.listed, listing.kept) for listing in seen] == [(20, 1)]
+
+
 @pytest.mark.hive_full
 def test_hudi_lists_for_a_join_that_takes_files_for_buckets(hive401: Hive) -> None:
     bucketed(hive401)

@@ -15,6 +15,8 @@ final class ByHudi extends Exception {
     UNKNOWN_TABLE,
     /** The session reads the table as of an instant, incrementally or with pending commits. */
     CONSUME_SETTING,
+    /** The job sets hoodie.metadata.enable=false: its user does not trust the metadata table. */
+    METADATA_DISABLED,
     BOOTSTRAPPED,
     NO_METADATA_TABLE,
     NO_COMMIT,

@@ -47,6 +47,10 @@ final class ScannedTable {
   ScannedTable(JobConf job) throws IOException, ByHudi {
     Path[] inputs = FileInputFormat.getInputPaths(job);
     ByHudi.when(inputs.length == 0, ByHudi.Reason.UNKNOWN_TABLE, "the job has no input path");
+    ByHudi.when(
+        "false".equalsIgnoreCase(job.getTrimmed("hoodie.metadata.enable")),
+        ByHudi.Reason.METADATA_DISABLED,
+        "the job sets hoodie.metadata.enable=false");
     client = HoodieInputFormatUtils.getTableMetaClientForBasePathUnchecked(job, inputs[0]);
     client.getTableConfig().getTableVersion(); // throws for a version that this Hudi cannot read
     properties = client.getTableConfig().getProps();

@@ -33,9 +33,9 @@ final class Settings {
   final int breakerMs;
 
   /**
-   * Who lists the files of a scan: {@code hudi}, or {@code sidecar}, which lists and skips in one
-   * answer (Hudi lists where the sidecar cannot). {@code shadow} lists by Hudi, and compares what
-   * the sidecar would have listed.
+   * Who lists the files of a scan: {@code sidecar}, which lists and skips in one answer (Hudi lists
+   * where the sidecar cannot), or {@code hudi}. {@code shadow} lists by Hudi, and compares what the
+   * sidecar would have listed.
    */
   final String listing;
 
@@ -57,7 +57,7 @@ final class Settings {
     timeoutMs = Math.max(1, conf.getInt("sargo.sidecar.timeout.ms", 2000));
     breakerMs = Math.max(0, conf.getInt("sargo.sidecar.breaker.ms", 30_000));
     compressFrom = Math.max(0, conf.getInt("sargo.names.compress.from", 1 << 20));
-    listing = conf.getTrimmed("sargo.listing", "hudi");
+    listing = conf.getTrimmed("sargo.listing", "sidecar");
     verify = Math.max(0, conf.getInt("sargo.listing.verify", 16));
     tlsCa = conf.getTrimmed("sargo.tls.ca.file", "");
     secretFile = conf.getTrimmed("sargo.secret.file", "");

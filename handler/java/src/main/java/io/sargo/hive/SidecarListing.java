@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   sargo.listing   files are listed by                     and skipped by
- *   hudi            Hudi                                    Pruner
  *   sidecar         the sidecar                             the same answer
  *                   Hudi, if there is no certain answer     Pruner
+ *   hudi            Hudi                                    Pruner
  *   shadow          Hudi; the sidecar's list is compared    Pruner
  * </pre>
  *

@@ -1,6 +1,6 @@
 /**
  * The jar that Hive loads. It removes files that hold no matching row from the listing of a scan.
- * With {@code sargo.listing = sidecar} the sidecar lists the files, too.
+ * With {@code sargo.listing = sidecar}, the default, the sidecar lists the files, too.
  *
  * <p>The jar holds no pruning rule. Hudi's input format lists the files, the sidecar ({@code sargo
  * serve}) names the files to skip, and Hive filters every row that it reads, as without the jar.

@@ -74,6 +74,21 @@ class ByHudiTest {
     }
   }
 
+  @Test
+  void aJobThatTurnsTheMetadataTableOff() throws IOException {
+    PlanAnswer answer = answer();
+    try (FakeSidecar sidecar = new FakeSidecar(answering(answer.frame()))) {
+      ListedScan scan = new ListedScan(table, sidecar, "dt=1");
+      scan.job.set("hoodie.metadata.enable", "true");
+      bySidecar(scan);
+      for (String off : List.of("false", " FALSE ")) {
+        scan.job.set("hoodie.metadata.enable", off);
+        byHudi(scan, "metadata_disabled");
+      }
+      assertEquals(1, sidecar.requests.get());
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "hoodie.bootstrap.base.path, file:/elsewhere, bootstrapped",

@@ -53,7 +53,6 @@ final class ListedScan {
     job.set("sargo.sidecar.address", sidecar.address());
     job.set("sargo.sidecar.timeout.ms", "20000");
     job.set("sargo.sidecar.breaker.ms", "0");
-    job.set("sargo.listing", "sidecar");
     Path[] inputs =
         Arrays.stream(folders)
             .map(folder -> new Path(folder.isEmpty() ? table.uri() : table.uri() + "/" + folder))

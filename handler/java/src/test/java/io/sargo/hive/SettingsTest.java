@@ -33,7 +33,7 @@ class SettingsTest {
     assertEquals(2000, settings.timeoutMs);
     assertEquals(30_000, settings.breakerMs);
     assertEquals(1 << 20, settings.compressFrom);
-    assertEquals("hudi", settings.listing);
+    assertEquals("sidecar", settings.listing);
     assertEquals(16, settings.verify);
     assertEquals("", settings.tlsCa);
     assertNull(settings.secret(Address.list("localhost:10950").get(0)));
