@@ -13,6 +13,7 @@ the types of x, a and b:
     date               a text with a time beside a date                           unknown
     text               texts                                                      stays
     any                of x's own type                                            stays
+    any                NULL                                                       NULL, or FALSE
     number, moment     a text of no such value; no constant                       the same, or NULL
     decimal, integer   numbers that have no common decimal                        unknown
     number             exact numbers beside doubles or floats, from 2^24 on       unknown
@@ -97,6 +98,8 @@ def _corrected(
     if len(bounds) < len(found):  # its comparison becomes the unknown leaf, but its type may round the other one
         leaves_out = value.type.kind.is_number and _loses_numbers(value, bounds)
         return ex.Unknown("BETWEEN with a bound that is not decided") if leaves_out else node
+    if any(bound.type.kind is Kind.VOID for bound in bounds):  # NULL in every version that converts both bounds
+        return ex.And((ex.Unknown("BETWEEN with a NULL bound"), ex.Constant(None)))
     if not _one_type([value.type, *(bound.type for bound in bounds)]):
         return ex.Unknown(f"{value.type} BETWEEN {bounds[0].type} AND {bounds[1].type} is not decided")
     if _is_moment(value.type) and _reads_text_otherwise(value, bounds):

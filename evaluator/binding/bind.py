@@ -30,6 +30,7 @@ from evaluator.binding.clock_tests import as_compared, folded, is_range, may_be_
 from evaluator.binding.constant_domain import equal_in_any_type, in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.binding.interval_evaluation import evaluate_slice
+from evaluator.binding.interval_sets import refined
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -55,7 +56,7 @@ from evaluator.binding.operands import (
     columns_of,
 )
 from evaluator.binding.predicate_inference import inferred_predicates
-from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
+from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.binding.type_coercion import (
     as_rounded,
     common_decimal,
@@ -143,7 +144,7 @@ class _Binder:
                     stack.extend(reversed(children))
                 case ex.Not(child=child):
                     stack.extend((Not(), child))
-                case And() | Or() | Not() | Leaf():
+                case And() | Or() | Not() | Leaf() | Refine():
                     self._steps.append(node)
                 case leaf:
                     implied = inferred_predicates(leaf)
@@ -152,8 +153,9 @@ class _Binder:
                         self._bind_leaf(condition)
                     if implied:
                         self._steps.append(And(1 + len(implied)))
+        steps = refined(self._leaves, self._steps)
         return BoundExpression(
-            expression, tuple(self._leaves), Program(tuple(self._steps)), tuple(self._columns.values()), self._semantics
+            expression, tuple(self._leaves), Program(tuple(steps)), tuple(self._columns.values()), self._semantics
         )
 
     def _bind_leaf(self, node: ex.HudiExpression) -> None:

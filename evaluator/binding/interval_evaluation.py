@@ -32,6 +32,7 @@ def evaluate_slice(bound: BoundExpression, intervals: Mapping[str, Interval]) ->
         negate=outcome.NOT_TABLE.__getitem__,
         conjoin=_conjoin,
         disjoin=_disjoin,
+        refine=lambda result, by_leaf, bits: result & (by_leaf | ~bits),
     )
 
 

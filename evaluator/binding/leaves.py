@@ -1,7 +1,7 @@
 """Bound leaves: a test of the rule table over operands, and the columns that it reads.
 
-``Test`` is one of six forms; ``possible_values`` applies the rule table to any of them, on ranges of one slice, of all
-slices, or on symbols.
+``Test`` is one of seven forms; ``possible_values`` applies the rule table to any of them, on ranges of one slice, of
+all slices, or on symbols.
 
 Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 """
@@ -32,10 +32,12 @@ __all__ = [
     "BoundLeaf",
     "Comparison",
     "Fixed",
+    "IntervalSets",
     "Lookup",
     "Membership",
     "NullTest",
     "OutOfRange",
+    "Piece",
     "Prefix",
     "RangeOf",
     "Test",
@@ -110,6 +112,33 @@ class OutOfRange:
     truth: bool
 
 
+@record
+class Piece:
+    """An interval of values; without an end it is open to all values on that side. ``open``: the end is no part of it.
+
+    The ends are in the domain of the operand that is tested.
+    """
+
+    lo: BoundConstant | None
+    hi: BoundConstant | None
+    lo_open: bool
+    hi_open: bool
+
+
+@record
+class IntervalSets:
+    """Conditions on ``operand`` together: the values on which they may be TRUE, FALSE and NULL.
+
+    ``of_null`` is their outcome where ``operand`` is NULL (``evaluator.binding.interval_sets``).
+    """
+
+    operand: BoundColumn
+    true: tuple[Piece, ...]
+    false: tuple[Piece, ...]
+    null: tuple[Piece, ...]
+    of_null: int
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """The same outcome in every slice: a constant, or unknown."""
@@ -117,7 +146,7 @@ class Fixed:
     outcome: int
 
 
-Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
+Test = Comparison | Membership | Prefix | NullTest | OutOfRange | IntervalSets | Fixed
 
 
 @record
@@ -165,10 +194,25 @@ def possible_values(test: Test, range_of: RangeOf) -> Possible:
             return rules.is_null(range_of(operand))
         case OutOfRange(operand=operand, truth=truth):
             return rules.is_constant(range_of(operand), truth)
+        case IntervalSets(operand=operand, true=true, false=false, null=null, of_null=of_null):
+            of_values = Possible(*(_ranges_of(pieces, range_of) for pieces in (true, false, null)))
+            return rules.in_sets(range_of(operand), of_values, of_null)
         case Fixed(outcome=fixed):
             return Possible(bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL))
         case _:
             assert_never(test)
+
+
+def _ranges_of(pieces: Sequence[Piece], range_of: RangeOf) -> list[rules.Ends]:
+    return [
+        rules.Ends(
+            None if piece.lo is None else range_of(piece.lo),
+            None if piece.hi is None else range_of(piece.hi),
+            piece.lo_open,
+            piece.hi_open,
+        )
+        for piece in pieces
+    ]
 
 
 def test_outcome(test: Test, range_of: RangeOf) -> Any:

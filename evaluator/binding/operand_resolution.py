@@ -22,6 +22,8 @@ from evaluator.binding.operands import (
     BoundIf,
     BoundOperand,
     BoundReading,
+    BoundTruth,
+    Condition,
     applied,
     columns_of,
     literal_interval,
@@ -37,6 +39,7 @@ from evaluator.functions.conversions import keeps_value
 from evaluator.language import expression as ex
 from evaluator.language.clock import MOMENT_FUNCTIONS
 from evaluator.language.column_resolution import resolve_column
+from evaluator.language.construction import condition_of_truth
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import SYNONYMS
 from evaluator.language.interval import UNKNOWN, Interval, point
@@ -44,7 +47,7 @@ from evaluator.language.literal import kept_digits
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BOOLEAN, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["resolve_operand"]
 
@@ -226,6 +229,8 @@ def _as_read(constant: BoundConstant, target: Type, semantics: Semantics) -> Bou
 
 def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
     """The children of an operand that have a value: not the condition of an IF."""
+    if condition_of_truth(node) is not None:
+        return ()
     return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
 
 
@@ -233,6 +238,9 @@ def _bind_if(
     node: ex.If, branches: list[BoundOperand], semantics: Semantics, bind_condition: BindCondition
 ) -> BoundOperand:
     """A conditional. Its condition is bound like a filter of its own, so a part that is not decided is unknown."""
+    truth = condition_of_truth(node)
+    if truth is not None:
+        return _bind_truth(bind_condition(truth), semantics)
     result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
     condition = bind_condition(_nullif_as_hive(node, branches[1].type) if semantics.nullif_converts else node.condition)
     columns = [BoundColumn(column, column.type) for column in condition.columns]
@@ -246,6 +254,20 @@ def _bind_if(
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("a conditional of constants is not decided")
     return BoundConstant(interval.lo, interval, result)
+
+
+def _bind_truth(condition: Condition, semantics: Semantics) -> BoundOperand:
+    """A condition used as a value."""
+    columns = [BoundColumn(column, column.type) for column in condition.columns]
+    truth = BoundTruth("if", tuple(columns), BOOLEAN, semantics, condition)
+    if columns:
+        return truth
+    interval = truth.interval([])
+    if condition.of_clock:
+        return _of_clock(interval, BOOLEAN)
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError("a condition over constants, used as a value, is not decided")
+    return BoundConstant(bool(interval.lo) if interval.value else None, interval, BOOLEAN)
 
 
 def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:

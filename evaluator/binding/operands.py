@@ -31,6 +31,7 @@ __all__ = [
     "BoundIf",
     "BoundOperand",
     "BoundReading",
+    "BoundTruth",
     "Condition",
     "applied",
     "columns_of",
@@ -125,6 +126,20 @@ class BoundIf(BoundFunction):
         }
         outcome = self.condition.outcome(intervals)
         return hull([then] * bool(outcome & TRUE) + [otherwise] * bool(outcome & (FALSE | NULL)))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTruth(BoundIf):
+    """A condition as a value: its outcome in the slice. Its arguments are the columns of the condition."""
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """0 for FALSE, 1 for TRUE."""
+        intervals = {
+            column.name: to_ordinals(interval, column.type)
+            for column, interval in zip(self.condition.columns, arguments, strict=True)
+        }
+        outcome = self.condition.outcome(intervals)
+        return Interval(int(not outcome & FALSE), int(outcome & TRUE), bool(outcome & NULL), bool(outcome & ~NULL))
 
 
 @dataclass(frozen=True, slots=True)

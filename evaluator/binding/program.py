@@ -4,6 +4,10 @@
     -------------------------  --------------------------------------------
     a = 5 AND NOT (b < 3)      Leaf(0)  Leaf(1)  Not()  And(2)
     a = 5 OR b < 3 OR c > 1    Leaf(0)  Leaf(1)  Leaf(2)  Or(3)
+    a > 0 AND b = 1 AND a < 0  Leaf(0)  Leaf(1)  Leaf(2)  And(3)  Leaf(3)  Refine(TRUE)
+
+The last one has a leaf of its own for ``a > 0 AND a < 0`` (``evaluator.binding.interval_sets``): the AND is TRUE only
+where that leaf is, too.
 
 A filter that is nested 10,000 levels deep is folded by a loop, without recursion. ``fold`` is the one interpreter of
 programs: outcomes of one slice, arrays of outcomes, formulas and residuals are folds with other functions.
@@ -23,7 +27,7 @@ from typing import TypeVar
 from evaluator.binding.truth_values import TruthValue
 from evaluator.language.records import record
 
-__all__ = ["And", "Leaf", "Not", "Or", "Program", "Step"]
+__all__ = ["And", "Leaf", "Not", "Or", "Program", "Refine", "Step"]
 
 T = TypeVar("T")
 
@@ -64,7 +68,19 @@ class Or:
     arity: int
 
 
-Step = Leaf | Not | And | Or
+@record
+class Refine:
+    """The result before the last one, without those of the values ``bits`` that the last one, a leaf, rules out."""
+
+    bits: int
+
+    @property
+    def arity(self) -> int:
+        """How many results of earlier steps this step takes."""
+        return 2
+
+
+Step = Leaf | Not | And | Or | Refine
 
 
 @record
@@ -80,8 +96,12 @@ class Program:
         negate: Callable[[T], T],
         conjoin: Callable[[list[T]], T],
         disjoin: Callable[[list[T]], T],
+        refine: Callable[[T, T, int], T] | None = None,
     ) -> T:
-        """The result of the whole filter, given those of leaves, and how results are combined."""
+        """The result of the whole filter, given those of leaves, and how results are combined.
+
+        Without ``refine`` the conditions of the filter stand as they are.
+        """
         results: list[T] = []
         for step in self.steps:
             form = type(step)
@@ -89,6 +109,10 @@ class Program:
                 results.append(leaf(step.index))  # type: ignore[union-attr]
             elif form is Not:
                 results[-1] = negate(results[-1])
+            elif form is Refine:
+                leaf_result = results.pop()
+                if refine is not None:
+                    results[-1] = refine(results[-1], leaf_result, step.bits)  # type: ignore[union-attr]
             else:
                 first = len(results) - step.arity
                 operands = results[first:]
@@ -105,7 +129,7 @@ class Program:
         disjoin: Callable[[list[T]], T],
     ) -> T:
         """The fold for "can the filter be TRUE?": ``leaf`` gets the value that is sought of the leaf."""
-        if not self.uses(Not):
+        if not self.uses(Not) and not self.uses(Refine):
             return self.fold(leaf=lambda index: leaf(index, _TRUE), negate=_no_not, conjoin=conjoin, disjoin=disjoin)
         positive, sought = self._without_not()
         return positive.fold(
@@ -136,13 +160,21 @@ class Program:
         sought: dict[int, TruthValue] = {}
         steps: list[Step] = []
         pending = [False]  # for each open step, whether an odd number of NOTs stands above it
+        is_of_use = True  # whether the next step, a leaf, says something of the value that is sought
         for step in reversed(self.steps):
             negated, form = pending.pop(), type(step)
             if form is Leaf:
                 sought[step.index] = _FALSE if negated else _TRUE  # type: ignore[union-attr]
-                steps.append(step)
+                if is_of_use:
+                    steps.append(step)
+                is_of_use = True
             elif form is Not:
                 pending.append(not negated)
+            elif form is Refine:
+                pending.extend((negated, negated))
+                is_of_use = bool(step.bits & (_FALSE if negated else _TRUE).bit)  # type: ignore[union-attr]
+                if is_of_use:
+                    steps.append(And(2))
             else:
                 pending.extend([negated] * step.arity)
                 steps.append(step if not negated else Or(step.arity) if form is And else And(step.arity))

@@ -14,6 +14,7 @@ With ``a.lo <= x <= a.hi`` and ``b.lo <= y <= b.hi`` for every non-null x, y (a 
     x not in S    not (a.lo = a.hi and a.lo in S)
     x in [p, q)   p <= a.hi and a.lo < q                     starts with p, where q is the successor of p
     x not so      a.lo < p or q <= a.hi                      some value below the prefix, or above it
+    x in (p, q)   p < a.hi and a.lo < q                      an interval without its ends; with an end ``<=``
     x is null     null count is not known to be 0
     ============  =========================================  ===================================================
 
@@ -24,8 +25,8 @@ paths cannot disagree. A test of a bound that is not known is TRUE.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,10 @@ from evaluator.statistics.ranges import MaskedBound, Members, Range, is_one_of, 
 
 __all__ = [
     "OPPOSITE",
+    "Ends",
     "can_be_true",
     "compare",
+    "in_sets",
     "is_constant",
     "is_in",
     "is_null",
@@ -105,6 +108,41 @@ def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -
 def is_null(a: Range) -> Possible:
     """``x IS NULL``: never NULL."""
     return Possible(a.null, a.value, False)
+
+
+class Ends(NamedTuple):
+    """An interval: its ends as ranges of one value, None for no end; whether each end is left out."""
+
+    lo: Range | None
+    hi: Range | None
+    lo_open: bool
+    hi_open: bool
+
+
+def in_sets(a: Range, of_values: Possible, of_null: int) -> Possible:
+    """Conditions on ``x`` together: for each truth value the intervals of x on which it is possible.
+
+    ``of_null`` is the outcome where x is NULL.
+    """
+    bits = (outcome.TRUE, outcome.FALSE, outcome.NULL)
+    return Possible(
+        *(
+            _either(_and(a.value, _meets_any(a, intervals)), a.null if of_null & bit else False)
+            for intervals, bit in zip(of_values, bits, strict=True)
+        )
+    )
+
+
+def _meets_any(a: Range, intervals: Sequence[Ends]) -> Any:
+    """Whether a range has a value in one of the intervals."""
+    return _either(*(_meets(a, interval) for interval in intervals))
+
+
+def _meets(a: Range, interval: Ends) -> Any:
+    lo, hi, lo_open, hi_open = interval
+    above = True if lo is None else _less(lo, a) if lo_open else _at_most(lo, a)
+    below = True if hi is None else _less(a, hi) if hi_open else _at_most(a, hi)
+    return _and(above, below)
 
 
 def is_constant(a: Range, truth: bool) -> Possible:

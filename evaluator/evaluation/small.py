@@ -27,7 +27,7 @@ from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, Pr
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.binding.program import Program
 from evaluator.binding.truth_values import Possible, TruthValue
-from evaluator.language.outcome import TRUE, and_of, not_of
+from evaluator.language.outcome import TRUE, UNKNOWN, and_of, not_of
 from evaluator.statistics.columns import ColumnStatistics, PlainBounds
 from evaluator.statistics.ranges import Members, Range, plain_is_one_of, plain_meets
 
@@ -231,4 +231,7 @@ def outcomes_of(program: Program, leaf: Callable[[int], int], ones: int) -> int:
     def disjoin(operands: list[int]) -> int:
         return negate(conjoin([negate(operand) for operand in operands]))
 
-    return program.fold(leaf=leaf, negate=negate, conjoin=conjoin, disjoin=disjoin)
+    def refine(result: int, by_leaf: int, bits: int) -> int:
+        return result & (by_leaf | (UNKNOWN & ~bits) * ones)
+
+    return program.fold(leaf=leaf, negate=negate, conjoin=conjoin, disjoin=disjoin, refine=refine)

@@ -82,4 +82,5 @@ def outcomes_of(program: Program, leaf: Callable[[int], Outcomes], n: int) -> Ou
         negate=outcome.negate,
         conjoin=lambda operands: outcome.conjoin(operands, n),
         disjoin=lambda operands: outcome.disjoin(operands, n),
+        refine=lambda result, by_leaf, bits: result & (by_leaf | np.uint8(outcome.UNKNOWN & ~bits)),
     )

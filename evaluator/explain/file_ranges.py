@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, OutOfRange, Prefix, Test
+from evaluator.binding.leaves import Comparison, Fixed, IntervalSets, Membership, NullTest, OutOfRange, Prefix, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.types import Type
@@ -100,7 +100,7 @@ def constants_of(test: Test) -> tuple[str, tuple[Any, ...]] | None:
             return field.name, tuple(members.values[:MAX_MARKS])
         case Prefix(operand=BoundColumn(field=field), prefix=prefix):
             return field.name, _ends(prefix)
-        case NullTest() | OutOfRange() | Fixed():
+        case NullTest() | OutOfRange() | IntervalSets() | Fixed():
             return None
         case _:
             return None

@@ -33,6 +33,7 @@ from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.explain.source_filter import SourceLeaf, source_filter
 from evaluator.language import expression as ex
+from evaluator.language import outcome
 
 __all__ = ["Residuals", "is_complete", "residuals"]
 
@@ -72,6 +73,8 @@ def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArra
         conjoin=lambda parts: _combine(parts, len(slices), ex.And),
         disjoin=lambda parts: _combine(parts, len(slices), ex.Or),
     )
+    # Conditions on one column may decide together what none of them decides.
+    whole.classes[evaluation.outcomes_at(slices) == outcome.TRUE] = _ALWAYS
     group_of, used = _renumbered(whole.classes, len(whole.expressions))
     return Residuals(tuple(whole.expressions[c] for c in used), group_of)
 

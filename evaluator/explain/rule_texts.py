@@ -17,9 +17,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, count
 from typing import Any
 
-from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, OutOfRange, Prefix, Test, possible_values
+from evaluator.binding.leaves import (
+    Comparison,
+    Fixed,
+    IntervalSets,
+    Membership,
+    NullTest,
+    OutOfRange,
+    Prefix,
+    Test,
+    possible_values,
+)
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.evaluation.evaluate import interval_at
 from evaluator.language.interval import UNKNOWN, Interval
@@ -169,7 +180,7 @@ class _Names:
     def __init__(self, test: Test) -> None:
         self.shown: list[str] = []
         self._test = test
-        self._letters = iter("vwyz")
+        self._letters = chain("vwyz", (f"v{number}" for number in count(1)))
         self._constants: dict[int, tuple[str, str]] = {}
         self._several = sum(not isinstance(operand, BoundConstant) for operand in _operands(test)) > 1
         for operand in _operands(test):
@@ -237,6 +248,8 @@ def _test_text(test: Test, names: _Names) -> str:
             return f"{names.text(operand)} IS NULL"
         case OutOfRange(operand=operand):
             return f"{names.text(operand)} against a constant that its type does not hold"
+        case IntervalSets(operand=operand):
+            return f"conditions on {names.text(operand)} together"
         case Fixed():
             return "a constant"
 
@@ -261,7 +274,9 @@ def operand_text(operand: BoundOperand) -> str:
 def _constant_text(value: Any, constant: BoundConstant, test: Test) -> str:
     if value is None:
         return "?"
-    against_column = isinstance(test, Comparison) and isinstance(test.left, BoundColumn)
+    against_column = isinstance(test, IntervalSets) or (
+        isinstance(test, Comparison) and isinstance(test.left, BoundColumn)
+    )
     return (ordinal_text if against_column else value_text)(value, constant.type)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
+from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.evaluation.statistics_evaluation import outcomes_of
@@ -73,6 +73,8 @@ def source_filter(bound: BoundExpression) -> SourceFilter:
     stack: list[tuple[ex.HudiExpression, int]] = [(bound.expression, len(steps) - 1)]
     while stack:
         node, end = stack.pop()
+        if not isinstance(steps[end], Leaf):
+            end = _unrefined(steps, end)
         match node:
             case ex.And(children=children) | ex.Or(children=children):
                 backwards.append(And(len(children)) if isinstance(node, ex.And) else Or(len(children)))
@@ -95,6 +97,13 @@ def source_filter(bound: BoundExpression) -> SourceFilter:
     sought = program.sought_values()
     leaves = [SourceLeaf(node, piece, sought[last - index]) for index, (node, piece) in enumerate(pieces)]
     return SourceFilter(tuple(reversed(leaves)), program)
+
+
+def _unrefined(steps: Sequence[Step], end: int) -> int:
+    """The last step without the leaves that judge conditions of one column together: they repeat what stands there."""
+    while isinstance(steps[end], Refine):
+        end -= 2
+    return end
 
 
 def _starts(steps: Sequence[Step]) -> list[int]:

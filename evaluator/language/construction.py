@@ -6,23 +6,39 @@
     CASE WHEN c THEN x WHEN d THEN y ELSE z END  ``If(c, x, If(d, y, z))``
     TRUE, FALSE or NULL used as a condition      ``Constant``
     a constant condition used as a value         ``Literal`` of type BOOLEAN
+    a condition c used as a value                ``If(c, TRUE, If(Not(c), FALSE, NULL))``
     a part that is not understood                ``Opaque`` as a value, ``Unknown`` as a condition (C1)
     ===========================================  ====================================================================
 
 A boolean column used as a condition is ``column = TRUE``. Each front end decides for itself which of its values are
-boolean, and what becomes of a condition such as ``a < 5`` where a value is wanted.
+boolean, and where a condition such as ``a < 5`` may stand for a value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
-from evaluator.language.expression import Constant, HudiExpression, If, Literal, Node, Opaque, Operand, Unknown
+from evaluator.language.expression import (
+    Constant,
+    HudiExpression,
+    If,
+    Literal,
+    Node,
+    Not,
+    Opaque,
+    Operand,
+    Unknown,
+    walk,
+)
 from evaluator.language.types import BOOLEAN, Type
 
-__all__ = ["TRUE", "as_condition", "as_operand", "case_when"]
+__all__ = ["TRUE", "as_condition", "as_operand", "case_when", "condition_of_truth", "truth_of"]
 
 TRUE = Literal(True, BOOLEAN)
+_FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+#: Nodes of a condition that is used as a value. It is repeated there, so nesting would double it at each level.
+_MAX_NODES = 500
 
 
 def case_when(
@@ -33,6 +49,33 @@ def case_when(
     for condition, result in reversed(branches):
         case = If(condition, result, case, result_type)
     return case
+
+
+def truth_of(condition: HudiExpression) -> Operand:
+    """A condition as a value: TRUE, FALSE or NULL. Opaque for a very large one.
+
+    >>> print(truth_of(Constant(True)))
+    True
+    """
+    plain = as_operand(condition)
+    if plain is not None:
+        return plain
+    if next(islice(walk(condition), _MAX_NODES, None), None) is not None:
+        return Opaque("a large condition used as a value is not decided")
+    return If(condition, TRUE, If(Not(condition), _FALSE, _NULL))
+
+
+def condition_of_truth(node: Node) -> HudiExpression | None:
+    """The condition that a value of ``truth_of`` stands for; None for any other node."""
+    match node:
+        case If(
+            condition,
+            Literal(value=True, type=then),
+            If(Not(child=negated), Literal(value=False), Literal(value=None)),
+        ) if negated is condition and then == BOOLEAN:
+            return condition
+        case _:
+            return None
 
 
 def as_condition(node: Node) -> HudiExpression | None:

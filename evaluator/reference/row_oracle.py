@@ -105,6 +105,8 @@ def value_of(
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
                 operands = children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
+                if name == "from_unixtime" and not semantics.is_utc:
+                    operands = _seconds_shown(operands, semantics)
                 if not any(isinstance(part, ex.Column) for part in ex.walk(node)) or moves_a_date(name, operands):
                     operands = dates_in_text(name, operands)
                     special = special_call(name, operands, semantics)
@@ -176,6 +178,15 @@ def _seconds_of_instant(
         raise UnsupportedError("unix_timestamp of a wall clock outside UTC has no row form")
     value = row.get(field.name)
     return None if value is None else _without_fraction(value, semantics)
+
+
+def _seconds_shown(operands: list[_Typed], semantics: Semantics) -> list[_Typed]:
+    """The seconds at which UTC shows what the session zone shows."""
+    if not semantics.functions_of_spark or not operands or not operands[0][1].kind.is_integer:
+        raise UnsupportedError("from_unixtime outside UTC has no row form")
+    (seconds, value_type), *others = operands
+    shown = None if seconds is None else _wall_clock(seconds * 1_000_000, semantics) // 1_000_000
+    return [(shown, value_type), *others]
 
 
 def _is_moment(operands: list[_Typed]) -> bool:

@@ -176,6 +176,7 @@ class Explanation:
             negate=lambda child: FilterNode("NOT", (child,)),
             conjoin=lambda children: FilterNode("AND", tuple(children)),
             disjoin=lambda children: FilterNode("OR", tuple(children)),
+            refine=lambda node, together, _: FilterNode("AND", (node, together)),
         )
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:

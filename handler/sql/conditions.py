@@ -6,7 +6,9 @@ SQL                       tree
 a BETWEEN x AND y         a >= x AND a <= y
 a IS NOT DISTINCT FROM b  a <=> b
 b IS TRUE                 b <=> TRUE
-(condition) IS TRUE       condition AND ?  (FALSE where the condition is NULL; where it is TRUE is exact)
+(condition) IS TRUE       condition AND (condition as a value) <=> TRUE
+(condition) IS NULL       (condition as a value) IS NULL
+b = (condition)           b = (condition as a value)
 startswith(s, 'p')        s LIKE 'p%', with the wildcards of p escaped
 s LIKE ANY ('a%', 'b%')   s LIKE 'a%' OR s LIKE 'b%'
 a boolean value           value = TRUE
@@ -21,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from evaluator.language.construction import TRUE
+from evaluator.language.construction import TRUE, truth_of
 from evaluator.language.expression import (
     And,
     Call,
@@ -159,12 +161,13 @@ def _has_truth_value(node: exp.Expr) -> bool:
 def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
     if isinstance(left.unnest(), exp.Boolean) and isinstance(right, exp.Paren) and _has_truth_value(right):
         left, right = right, left
+    is_clear = all(isinstance(side, exp.Paren) or not _has_truth_value(side) for side in (left, right))
     left, right = left.unnest(), right.unnest()
-    if _has_truth_value(left):
-        if op in ("=", "!=") and isinstance(right, exp.Boolean):
-            asks_for_true = bool(right.this) == (op == "=")
-            return condition(left) if asks_for_true else Not(condition(left))
-        return Unknown("a condition compared with a value is not decided")
+    if _has_truth_value(left) and op in ("=", "!=") and isinstance(right, exp.Boolean):
+        asks_for_true = bool(right.this) == (op == "=")
+        return condition(left) if asks_for_true else Not(condition(left))
+    if not is_clear:  # engines read a = b > c from the left
+        return Unknown("a condition compared with a value is not decided without parentheses")
     if isinstance(right, exp.Any | exp.All) or isinstance(left, exp.Any | exp.All):
         return Unknown("ANY and ALL are not decided")
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
@@ -173,23 +176,24 @@ def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
 
 
 def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
+    is_clear = isinstance(left, exp.Paren)
     left, right = left.unnest(), right.unnest()
     if isinstance(right, exp.Null):
-        return _is_null(left)
+        return _is_null(left, is_clear=is_clear)
     if not isinstance(right, exp.Boolean):
         return _undecided(right, "IS of such a value is not decided")
     truth = bool(right.this)
     if not _has_truth_value(left):
         return Compare("<=>", _operand(left), TRUE if truth else Literal(False, TRUE.type))
     inner = condition(left) if truth else Not(condition(left))
-    return And((inner, Unknown(f"IS {str(truth).upper()} is FALSE where the condition is NULL")))
+    return And((inner, Compare("<=>", truth_of(inner), TRUE)))
 
 
-def _is_null(node: exp.Expr) -> HudiExpression:
-    if not _has_truth_value(node):
-        return IsNull(_operand(node))
+def _is_null(node: exp.Expr, *, is_clear: bool = True) -> HudiExpression:
+    if _has_truth_value(node) and not is_clear:
+        return _undecided(node, "IS NULL of a condition is not decided without parentheses")
     # "One of its sides is NULL" would be wrong: the engine may cast a side, and a cast can turn a value into NULL.
-    return _undecided(node, "IS NULL of a condition is not decided")
+    return IsNull(_operand(node))
 
 
 def _in(node: exp.In) -> HudiExpression:
@@ -197,8 +201,10 @@ def _in(node: exp.In) -> HudiExpression:
         return _undecided(node, "a subquery is not decided")
     if node.args.get("unnest") is not None or node.args.get("field") is not None:
         return Unknown("IN over an array is not decided")
-    if isinstance(node.this.unnest(), exp.Tuple | exp.Struct) or _has_truth_value(node.this):
+    if isinstance(node.this.unnest(), exp.Tuple | exp.Struct):
         return Unknown("IN over tuples is not decided")
+    if _has_truth_value(node.this) and not isinstance(node.this, exp.Paren):
+        return Unknown("IN over a condition is not decided without parentheses")
     if not node.expressions:
         raise LiteralError("IN needs at least one member")
     return In(_operand(node.this), tuple(_operand(member) for member in node.expressions))
@@ -208,8 +214,6 @@ def _between(node: exp.Between) -> HudiExpression:
     if node.args.get("symmetric"):
         return Unknown("BETWEEN SYMMETRIC is not decided")
     value, low, high = (_operand(part) for part in (node.this, node.args["low"], node.args["high"]))
-    if any(isinstance(bound, Literal) and bound.value is None for bound in (low, high)):
-        return Unknown("BETWEEN with a NULL bound is not decided")  # Hive yields NULL where Spark may yield FALSE
     return And((Compare(">=", value, low), Compare("<=", value, high)))
 
 

@@ -8,6 +8,7 @@
     int(x)                 CAST(x AS INT)
     nullif(a, b)           if(a = b, NULL, a)
     CASE a WHEN 1 THEN x   if(a = 1, x, NULL)
+    coalesce(a > 1, FALSE) a condition as TRUE, FALSE or NULL
     a[0], a subquery       Opaque with a reason (C1)
     =====================  ======================================
 
@@ -21,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from evaluator.language.construction import case_when
+from evaluator.language.construction import case_when, truth_of
 from evaluator.language.expression import (
     Call,
     Cast,
@@ -172,7 +173,7 @@ class OperandReader:
             case exp.Query() | exp.Subquery():
                 return Opaque("a subquery is not decided")
             case exp.Predicate() | exp.Connector() | exp.Not():
-                return Opaque("a condition used as a value is not decided")
+                return truth_of(self._condition(node))
             case exp.Placeholder() | exp.Parameter():
                 return Opaque("a parameter has no value here")
             case _:

@@ -33,6 +33,7 @@ from evaluator.language.expression import (
     Cast,
     Column,
     Compare,
+    Constant,
     HudiExpression,
     If,
     IsNull,
@@ -252,7 +253,8 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     ]
     for bound in bounds:
         if isinstance(bound, Literal):
-            raise UnsupportedError("BETWEEN with a NULL bound")
+            never_true = And((Unknown("BETWEEN with a NULL bound"), Constant(None)))
+            return Not(never_true) if invert.value else never_true
         if isinstance(bound, Opaque):
             raise UnsupportedError(bound.reason)
     inside: HudiExpression = And(

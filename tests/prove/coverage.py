@@ -18,6 +18,7 @@ from evaluator.evaluation.evaluate import Evaluation
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.construction import condition_of_truth
 from tests.prove.grammar import CAST_TARGETS, OPERATORS
 from tests.prove.values import TYPES
 from tests.prove.writers import FAULTS
@@ -48,6 +49,8 @@ FORMS = (
     "OR",
     "NOT",
     "NOT IN",
+    "conditions on one column",
+    "condition as a value",
     "more than 100 levels",
     "struct field",
     "declared as another type",
@@ -130,6 +133,9 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
     match node:
         case ex.And() | ex.Or():
             yield "form", type(node).__name__.upper()
+            columns = [ex.column_names(child) for child in node.children]
+            if len(columns) > 1 and len(set(columns)) == 1 and len(columns[0]) == 1:
+                yield "form", "conditions on one column"
         case ex.Not(child=child):
             yield "form", "NOT IN" if isinstance(child, ex.In | ex.InKeys) else "NOT"
         case ex.Compare(op=op, left=left, right=right):
@@ -163,7 +169,7 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
         case ex.Call(function=name):
             yield "function", name
         case ex.If():
-            yield "form", "IF"
+            yield "form", "IF" if condition_of_truth(node) is None else "condition as a value"
         case _:
             pass
 

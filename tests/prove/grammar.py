@@ -14,6 +14,7 @@ from typing import Any
 
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
+from evaluator.language.construction import truth_of
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
@@ -116,6 +117,45 @@ class Grammar:
             tree = self._rng.choice((ex.Not(tree), ex.And((tree, other)), ex.Or((other, tree))))
         return tree
 
+    def _on_one_column(self, name: str, depth: int) -> ex.HudiExpression:
+        """Conditions on one column under AND, OR and NOT."""
+        rng = self._rng
+        if depth == 0:
+            match rng.randrange(6):
+                case 0:
+                    leaf: ex.HudiExpression = ex.IsNull(ex.Column(tuple(name.split("."))))
+                case 1:
+                    leaf = self._membership(name)
+                case 2 if TYPES[name].kind.is_text:
+                    leaf = ex.Like(ex.Column((name,)), self._pattern())
+                case _:
+                    column = ex.Column(tuple(name.split(".")))
+                    constant = self._literal(TYPES[name]) if rng.random() < 0.8 else self._constant(name)
+                    leaf = ex.Compare(rng.choice(OPERATORS), column, constant)
+            return ex.Not(leaf) if rng.random() < 0.25 else leaf
+        children = tuple(self._on_one_column(name, rng.randrange(depth)) for _ in range(rng.choice((2, 2, 3))))
+        joined = ex.And(children) if rng.random() < 0.5 else ex.Or(children)
+        return ex.Not(joined) if rng.random() < 0.15 else joined
+
+    def _of_truth(self) -> ex.HudiExpression:
+        """A condition used as a value."""
+        rng = self._rng
+        truth = truth_of(self._tree(rng.choice((0, 0, 1))))
+        other: ex.Operand
+        match rng.randrange(5):
+            case 0:
+                return ex.IsNull(truth)
+            case 1:
+                other = self._column(rng.choice(("b", "b2")))
+            case 2:
+                other = truth_of(self._tree(0))
+            case 3:
+                truth = ex.Call("coalesce", (truth, self._literal(BOOLEAN)))
+                other = self._literal(BOOLEAN)
+            case _:
+                other = self._literal(BOOLEAN)
+        return ex.Compare(rng.choice(OPERATORS), truth, other)
+
     # -- leaves
 
     def leaf(self) -> ex.HudiExpression:
@@ -127,6 +167,10 @@ class Grammar:
             return self._shift_leaf()
         name = rng.choice(list(TYPES))
         sql_type = TYPES[name]
+        if rng.random() < 0.06:
+            return self._on_one_column(name, 2)
+        if rng.random() < 0.03:
+            return self._of_truth()
         match rng.randrange(32):
             case 0 | 1 | 2 | 3 | 4:
                 return ex.Compare(rng.choice(OPERATORS), self._column(name), self._constant(name))

@@ -14,7 +14,17 @@ import pytest
 from evaluator.binding import rules
 from evaluator.binding.bind import bind
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
+from evaluator.binding.leaves import (
+    Comparison,
+    Fixed,
+    IntervalSets,
+    Lookup,
+    Membership,
+    NullTest,
+    OutOfRange,
+    Prefix,
+    Test,
+)
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate, evaluate_slice
 from evaluator.explain.reasons import Decision, decisions
 from evaluator.explain.rule_texts import rule_texts
@@ -136,7 +146,24 @@ def test_every_form_of_test_has_a_text(leaf: ex.HudiExpression, form: type) -> N
 
 
 def test_no_form_of_test_is_left_out() -> None:
-    assert set(get_args(Test)) == {Comparison, Membership, Prefix, NullTest, OutOfRange, Fixed}
+    assert set(get_args(Test)) == {Comparison, Membership, Prefix, NullTest, OutOfRange, IntervalSets, Fixed}
+
+
+def test_conditions_with_many_constants_have_a_text() -> None:
+    members = tuple(lit(number, INT) for number in range(0, 40, 4))
+    bound = bind(ex.And((ex.In(col("x"), members), ex.Compare("<", col("x"), lit(30, INT)))), SCHEMA, SPARK)
+    texts = rule_texts(bound.leaves[-1].test)
+    assert texts.true is not None
+    assert "v1 = " in texts.constants
+
+
+def test_conditions_on_one_column_together_have_a_text() -> None:
+    bound = bind(
+        ex.And((ex.Compare(">", col("x"), lit(5, INT)), ex.Compare("<", col("x"), lit(5, INT)))), SCHEMA, SPARK
+    )
+    texts = rule_texts(bound.leaves[-1].test)
+    assert texts.test == "conditions on x together"
+    assert texts.rule(FALSE, no_value=False) == "conditions on x together is never true"
 
 
 # -- decisions

@@ -272,7 +272,7 @@ def test_a_new_kind_is_one_class_and_its_registration(main_cow, registered):
     assert {one.file_id for one in plan.kept} == {
         one.file_id for one in before.kept if kind.has_even[places[one.file_id]]
     }
-    [leaf] = [leaf for leaf in plan.leaves if "IN" in leaf.text]
+    leaf = next(leaf for leaf in plan.leaves if "IN" in leaf.text)
     assert leaf.by_kind["even_keys"] > 0
     prune(table, "id > 'k0030' AND s = 'x' AND id IS NULL", time_zone="UTC", strict=True)
     assert len(kind.asked) == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.language.construction import TRUE, truth_of
 from evaluator.language.expression import (
     And,
     Call,
@@ -250,9 +251,9 @@ def test_a_timestamp_is_an_instant_in_spark_and_a_wall_clock_in_hive():
         "s NOT LIKE ANY ('x')",
         "s LIKE b",
         "contains(s, b)",
-        "(a > 1) <=> (b > 2)",
-        "(a IN (1)) IS NULL",
-        "(s > 5) IS NULL",
+        "true = b > c",
+        "b > 2 = (a > 1)",
+        "b IN (1) IN (TRUE)",
         "a > ALL (SELECT 1)",
     ],
 )
@@ -275,8 +276,6 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
         "a = ?",
         "EXTRACT(EPOCH FROM a) = 5.5",
         "a = 1e400",
-        "true = b > c",
-        "if(a > 1, b > 2, b) = true",
         "dateadd(DAY, b, a) = b",
         "f(a).x = 1",
         "branches(a, 3) = 5",
@@ -310,7 +309,15 @@ def test_is_true_of_a_condition_keeps_its_true_bit():
     tree = parse("(a > 5) IS TRUE", "spark")
     assert isinstance(tree, And)
     assert tree.children[0] == Compare(">", A, FIVE)
-    assert isinstance(tree.children[1], Unknown)
+    assert tree.children[1] == Compare("<=>", truth_of(tree.children[0]), TRUE)
+
+
+def test_a_condition_in_parentheses_is_a_value():
+    greater = Compare(">", A, FIVE)
+    assert parse("(a > 5) IS NULL", "spark") == IsNull(truth_of(greater))
+    assert parse("b = (a > 5)", "spark") == Compare("=", B, truth_of(greater))
+    assert parse("(a > 5) <=> (a > 5)", "spark") == Compare("<=>", truth_of(greater), truth_of(greater))
+    assert parse("if(b, a > 5, b)", "spark") == Compare("=", If(Compare("=", B, TRUE), truth_of(greater), B), TRUE)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 import sarg
 from evaluator.language.expression import (
+    And,
     Cast,
     Column,
     Compare,
@@ -255,10 +256,10 @@ class TestBetween:
             "((a >= b AND a <= 9) OR (b IS NULL AND ?(BETWEEN with a bound that may be NULL)))"
         )
 
-    def test_a_null_bound_is_unknown(self):
+    def test_a_null_bound_is_never_true(self):
         flag = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
         expression = sarg.decode(write(function("Between", flag, column("a"), constant(None), integer(9))))
-        assert expression == Unknown("BETWEEN with a NULL bound")
+        assert expression == Not(And((Unknown("BETWEEN with a NULL bound"), Constant(None))))
 
     def test_a_flag_that_is_not_a_constant_is_unknown(self):
         flag = column("bo", type_info("boolean"))
