@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 
 /** Compares lengths of a plan with those of the file system, for files spread over the plan. */
-final class Lengths {
+final class Lengths implements AutoCloseable {
   private static final long GONE = -1;
 
   /** A file has another length than the plan says. */
@@ -22,7 +22,29 @@ final class Lengths {
     }
   }
 
-  private Lengths() {}
+  private final PlannedSlices plan;
+  private final int[] files;
+  private final Path[] paths;
+  private final SideBySide<Long> asked;
+
+  /**
+   * Asks for the lengths, and waits for none. The threads end with {@link #close}.
+   *
+   * @param most how many files are asked for at most
+   */
+  Lengths(ScannedTable table, PlannedSlices plan, int most, JobConf job) throws IOException {
+    this.plan = plan;
+    files = sample(plan.names.length, most);
+    paths = new Path[files.length];
+    FileSystem fs = table.base.getFileSystem(job);
+    List<Callable<Long>> questions = new ArrayList<>();
+    for (int i = 0; i < files.length; i++) {
+      Path path = new Path(SliceStatuses.path(table, plan.names[files[i]]).toUri());
+      paths[i] = path;
+      questions.add(() -> lengthOf(path, fs));
+    }
+    asked = new SideBySide<>(questions);
+  }
 
   /**
    * Throws Mismatch if a file has another length, and ByHudi if a file is gone: cleaning may have
@@ -33,39 +55,22 @@ final class Lengths {
    * too, and readers leave out blocks of later commits. So a log file may be longer than the plan
    * says. It is never shorter.
    */
-  static void verify(ScannedTable table, PlannedSlices plan, int most, JobConf job)
-      throws IOException, Mismatch, ByHudi {
-    int[] files = sample(plan.names.length, most);
-    Path[] paths = new Path[files.length];
+  void verify() throws IOException, Mismatch, ByHudi {
+    List<Long> lengths = asked.results();
     for (int i = 0; i < files.length; i++) {
-      paths[i] = new Path(SliceStatuses.path(table, plan.names[files[i]]).toUri());
-    }
-    long[] lengths = lengthsOf(paths, job);
-    for (int i = 0; i < files.length; i++) {
-      ByHudi.when(lengths[i] == GONE, ByHudi.Reason.FILE_GONE, paths[i] + " is not there");
+      long length = lengths.get(i);
+      ByHudi.when(length == GONE, ByHudi.Reason.FILE_GONE, paths[i] + " is not there");
       long said = plan.lengths[files[i]];
       boolean mayBeLonger = PlannedSlices.isLogFile(plan.names[files[i]]);
-      if (lengths[i] < said || lengths[i] > said && !mayBeLonger) {
-        throw new Mismatch(paths[i] + " has " + lengths[i] + " bytes, not " + said);
+      if (length < said || length > said && !mayBeLonger) {
+        throw new Mismatch(paths[i] + " has " + length + " bytes, not " + said);
       }
     }
   }
 
-  private static long[] lengthsOf(Path[] paths, JobConf job) throws IOException {
-    long[] lengths = new long[paths.length];
-    if (paths.length == 0) {
-      return lengths;
-    }
-    FileSystem fs = paths[0].getFileSystem(job); // all are of one table
-    List<Callable<Long>> questions = new ArrayList<>();
-    for (Path path : paths) {
-      questions.add(() -> lengthOf(path, fs));
-    }
-    int i = 0;
-    for (long length : SideBySide.all(questions)) {
-      lengths[i++] = length;
-    }
-    return lengths;
+  @Override
+  public void close() {
+    asked.close();
   }
 
   private static long lengthOf(Path path, FileSystem fs) throws IOException {

@@ -14,7 +14,6 @@ import org.apache.hudi.common.table.HoodieTableMetaClient;
 import org.apache.hudi.common.table.timeline.HoodieInstant;
 import org.apache.hudi.common.table.timeline.HoodieTimeline;
 import org.apache.hudi.common.util.Option;
-import org.apache.hudi.hadoop.utils.HoodieInputFormatUtils;
 
 /**
  * The table of a scan that the sidecar may list, the folders that the scan reads, and the state of
@@ -41,8 +40,7 @@ final class ScannedTable {
 
   /**
    * The table that Hudi finds for the input paths. Throws ByHudi if they are not folders of one
-   * table, or if Hudi lists it in a way that the sidecar does not. Each file is read once: in a
-   * store every request that Hive makes here is one after another.
+   * table, or if Hudi lists it in a way that the sidecar does not.
    */
   ScannedTable(JobConf job) throws IOException, ByHudi {
     Path[] inputs = FileInputFormat.getInputPaths(job);
@@ -51,7 +49,7 @@ final class ScannedTable {
         "false".equalsIgnoreCase(job.getTrimmed("hoodie.metadata.enable")),
         ByHudi.Reason.METADATA_DISABLED,
         "the job sets hoodie.metadata.enable=false");
-    client = HoodieInputFormatUtils.getTableMetaClientForBasePathUnchecked(job, inputs[0]);
+    client = TableClient.of(job, inputs[0]);
     client.getTableConfig().getTableVersion(); // throws for a version that this Hudi cannot read
     properties = client.getTableConfig().getProps();
     base = aboveOrAt(inputs[0], client.getBasePath().toUri().getPath());

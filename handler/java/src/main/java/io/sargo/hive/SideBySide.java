@@ -11,22 +11,35 @@ import java.util.concurrent.Future;
 
 /**
  * Requests to a file system that are sent side by side: a store answers sixteen in the time of one.
- * The threads end with the call, and act for the user of the calling thread.
+ * The threads end with {@link #close}, and act for the user of the thread that starts them.
  */
-final class SideBySide {
+final class SideBySide<T> implements AutoCloseable {
   private static final int MAX_THREADS = 16;
 
-  private SideBySide() {}
+  private final ExecutorService threads;
+  private final List<Future<T>> answers = new ArrayList<>();
+
+  /** Sends the requests, and waits for none. */
+  SideBySide(List<Callable<T>> requests) {
+    threads =
+        requests.isEmpty()
+            ? null
+            : Executors.newFixedThreadPool(Math.min(requests.size(), MAX_THREADS));
+    requests.forEach(request -> answers.add(threads.submit(request)));
+  }
 
   /** The results in the order of the requests. Throws what the first one that fails throws. */
   static <T> List<T> all(List<Callable<T>> requests) throws IOException {
-    List<T> results = new ArrayList<>();
-    if (requests.isEmpty()) {
-      return results;
+    try (SideBySide<T> sent = new SideBySide<>(requests)) {
+      return sent.results();
     }
-    ExecutorService threads = Executors.newFixedThreadPool(Math.min(requests.size(), MAX_THREADS));
+  }
+
+  /** As {@link #all}. */
+  List<T> results() throws IOException {
+    List<T> results = new ArrayList<>();
     try {
-      for (Future<T> answer : threads.invokeAll(requests)) {
+      for (Future<T> answer : answers) {
         results.add(answer.get());
       }
       return results;
@@ -35,7 +48,12 @@ final class SideBySide {
       throw new IOException(e);
     } catch (ExecutionException e) {
       throw new IOException(e.getCause());
-    } finally {
+    }
+  }
+
+  @Override
+  public void close() {
+    if (threads != null) {
       threads.shutdownNow();
     }
   }

@@ -98,9 +98,10 @@ final class SidecarListing {
     }
     PlanReply reply = Sidecars.ask(request, settings);
     UnknownFolders.verify(table, reply.unknown, job);
-    FileStatus[] files = new SliceStatuses(table, hudi).of(reply.slices, reply.instant);
-    try {
-      Lengths.verify(table, reply.slices, settings.verify, job);
+    FileStatus[] files;
+    try (Lengths lengths = new Lengths(table, reply.slices, settings.verify, job)) {
+      files = new SliceStatuses(table, hudi).of(reply.slices, reply.instant);
+      lengths.verify();
     } catch (Lengths.Mismatch e) {
       TURNED_OFF.add(name);
       Counters.INSTANCE.add("listing_turned_off", 1);

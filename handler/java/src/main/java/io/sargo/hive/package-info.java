@@ -42,10 +42,12 @@
  *   <li>{@link io.sargo.hive.SidecarListing} is called by an input format and takes the other
  *       steps.
  *   <li>{@link io.sargo.hive.ScannedTable} finds the table, the folders of the scan and the newest
- *       instant. {@link io.sargo.hive.FilterScope} gives the filter; without one every file is
- *       asked for.
+ *       instant, with Hudi's client that {@link io.sargo.hive.TableClient} makes. {@link
+ *       io.sargo.hive.FilterScope} gives the filter; without one every file is asked for.
  *   <li>{@link io.sargo.hive.PlanRequest} is written, {@link io.sargo.hive.PlanReply} is read,
  *       checked and unpacked into {@link io.sargo.hive.PlannedSlices}.
+ *   <li>{@link io.sargo.hive.UnknownFolders} looks into folders that the metadata table does not
+ *       have as partitions.
  *   <li>{@link io.sargo.hive.SliceStatuses} makes of the slices what Hudi's input format makes of
  *       its own.
  *   <li>{@link io.sargo.hive.Lengths} compares the lengths of some files with the file system's.
