@@ -4,7 +4,7 @@
     hdfs://nn         the same, at Hadoop's default port, unless ``nn`` is a nameservice
     hdfs://lake       a nameservice: dfs.ha.namenodes.lake and dfs.namenode.rpc-address.lake.* of Hadoop's configuration
     hdfs:///          fs.defaultFS
-    viewfs://lake     mounts of the configuration (fs.viewfs.mounttable.lake.link.*)
+    viewfs://lake     mounts of the configuration: fs.viewfs.mounttable.lake.link.*, linkFallback, linkMergeSlash
 
 The configuration is read by ``hadoop_configuration``, so that one reading of it decides which tables are allowed and
 which are opened.
@@ -30,6 +30,8 @@ _HA = "dfs.ha.namenodes."
 #: Waiting for one NameNode to take over from another; all other retries are the storage's.
 _FAILOVER = {"dfs.client.failover.sleep.base.millis": "200", "dfs.client.failover.sleep.max.millis": "1000"}
 _FURTHER_ATTEMPTS = 2
+#: The package wants a place for paths that no mount has. Hadoop has none for them: a folder that nobody makes.
+_NO_MOUNT = "/.no-mount-of-viewfs"
 #: Another DataNode is asked when one does not answer for so long, unless the configuration says otherwise.
 _DATANODE_MILLIS = ("dfs.client.socket-timeout", "10000")
 
@@ -51,6 +53,8 @@ def native_client(scheme: str, host: str, options: HdfsOptions) -> HdfsClient:
     configuration = {key: _without_spaces(key, value) for key, value in properties.items()}
     configuration |= {_DATANODE_MILLIS[0]: properties.get(*_DATANODE_MILLIS)} | _FAILOVER
     configuration["dfs.client.failover.max.attempts"] = str(1 if is_alone else len(namenodes) + _FURTHER_ATTEMPTS)
+    if scheme == "viewfs":
+        configuration.update(_fallback(host, properties))
     kerberos = _kerberos(options)
     if kerberos:
         configuration.setdefault("hadoop.security.authentication", "kerberos")
@@ -86,6 +90,21 @@ def _namenodes(host: str, properties: Mapping[str, str]) -> list[str]:
             raise ValueError(f"Hadoop's configuration has no dfs.namenode.rpc-address.{host}.* of {_HA}{host}")
         return found
     return [_with_port(host)]
+
+
+def _fallback(table: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """Where paths of a mount table without a mount are: linkFallback, linkMergeSlash (all paths), or nowhere."""
+    prefix = f"fs.viewfs.mounttable.{table}."
+    key = f"{prefix}linkFallback"
+    if key in properties:
+        return {}
+    if whole := properties.get(f"{prefix}linkMergeSlash"):
+        return {key: whole.strip()}
+    links = [value.strip() for name, value in sorted(properties.items()) if name.startswith(f"{prefix}link.")]
+    if not links:
+        raise ValueError(f"Hadoop's configuration has no mounts of viewfs://{table}: {prefix}link.*")
+    scheme, _, rest = links[0].partition("://")
+    return {key: f"{scheme}://{rest.partition('/')[0]}{_NO_MOUNT}"}
 
 
 def _with_port(address: str) -> str:

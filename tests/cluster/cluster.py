@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 import urllib.request
@@ -41,14 +42,15 @@ NODEMANAGER = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
 CONTAINER_MB = 512
 
 
-def built(name: str) -> Path:
-    """The folder target/ of a pom in stack/, which Maven fills once."""
+def built(name: str, version: str = "") -> Path:
+    """The folder that Maven fills once from a pom in stack/: target/, or for another `version` of Hadoop one in it."""
     project = STACKS / name
-    stamp = project / "target" / "complete"
+    folder = project / "target" / version
+    stamp = folder / "complete"
     if not stamp.exists() or stamp.stat().st_mtime < newest(project / "pom.xml"):
-        maven(project)
+        maven(project, *([f"-Dhadoop.version={version}", f"-Dlibraries={folder}/lib"] if version else []))
         stamp.touch()
-    return stamp.parent
+    return folder
 
 
 class Cluster:
@@ -208,7 +210,7 @@ class Cluster:
             self.configured(node)
             self.java(node, node, NODEMANAGER)
         metrics = f"http://localhost:{self.port['rm_http']}/ws/v1/cluster/metrics"
-        self._await("YARN", lambda: _json(metrics)["clusterMetrics"]["activeNodes"] == len(self.nodemanagers))
+        self.wait_for("YARN", lambda: json_of(metrics)["clusterMetrics"]["activeNodes"] == len(self.nodemanagers))
 
     def restart_namenode(self) -> None:
         self.kill("namenode")
@@ -221,7 +223,7 @@ class Cluster:
 
     def _await_datanodes(self) -> None:
         state = f"http://localhost:{self.port['nn_http']}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        self._await("HDFS", lambda: _json(state)["beans"][0]["NumLiveDataNodes"] == len(self.datanodes))
+        self.wait_for("HDFS", lambda: json_of(state)["beans"][0]["NumLiveDataNodes"] == len(self.datanodes))
 
     def java(self, name: str, node: str, main: str, *arguments: str, heap: str = "256m") -> subprocess.Popen[bytes]:
         """A daemon of Hadoop, or a program of it."""
@@ -263,24 +265,41 @@ class Cluster:
                 process.kill()
                 process.wait()
         self.processes.clear()
-        for pid in self._containers():
+        self._kill_containers()
+
+    def kill_node(self, node: str) -> None:
+        """A NodeManager and all its containers."""
+        self.kill(node)
+        self._kill_containers(node)
+
+    def _kill_containers(self, node: str = "") -> None:
+        for pid, _ in self._containers(node):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
 
-    def _containers(self) -> list[int]:
-        """Processes that NodeManagers of this cluster have started: they name its folder of logs."""
+    def tasks(self) -> list[int]:
+        """The processes that run tasks of Tez or MapReduce now."""
+        return [pid for pid, command in self._containers() if "TezChild" in command or "YarnChild" in command]
+
+    def nodes_of(self, main: str) -> set[str]:
+        """The nodes with a container that runs this class."""
+        return {node for node in self.nodemanagers for _, command in self._containers(node) if main in command}
+
+    def _containers(self, node: str = "") -> list[tuple[int, str]]:
+        """Processes that NodeManagers of this cluster have started, and their command: it names the folder of logs."""
         found = []
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
-                if f"{self.home}/log/containers/".encode() in entry.read_bytes():
-                    found.append(int(entry.parent.name))
+                command = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
             except OSError:
                 continue
+            if f"{self.home}/log/containers/{node}" in command:
+                found.append((int(entry.parent.name), command))
         return found
 
-    def _await(self, what: str, is_up: Callable[[], bool], seconds: float = 120) -> None:
+    def wait_for(self, what: str, is_up: Callable[[], bool], seconds: float = 120) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             dead = [name for name, process in self.processes.items() if process.poll() not in (None, 0)]
@@ -317,6 +336,11 @@ class Cluster:
         return "".join(file.read_text(errors="replace") for file in files)
 
 
-def _json(url: str) -> Any:
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def json_of(url: str) -> Any:
     with urllib.request.urlopen(url, timeout=20) as answer:
         return json.load(answer)

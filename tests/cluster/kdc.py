@@ -41,6 +41,34 @@ class Kdc:
             "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
         }
 
+    @property
+    def daemon(self) -> str:
+        """The principal of every daemon: of the user who runs them."""
+        return f"{os.environ.get('USER') or 'root'}/localhost@{REALM}"
+
+    def settings(self) -> dict[str, str]:
+        """What HDFS and YARN need in their configuration to want Kerberos."""
+        found = {
+            "hadoop.security.authentication": "kerberos",
+            "hadoop.security.authorization": "true",
+            "dfs.block.access.token.enable": "true",
+            "dfs.web.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
+            "dfs.web.authentication.kerberos.keytab": str(self.keytab),
+            # Else a DataNode wants ports below 1024, or HTTPS everywhere.
+            "ignore.secure.ports.for.testing": "true",
+        }
+        for name in ("dfs.namenode", "dfs.datanode"):
+            found |= {f"{name}.kerberos.principal": self.daemon, f"{name}.keytab.file": str(self.keytab)}
+        for name in ("yarn.resourcemanager", "yarn.nodemanager"):
+            found |= {f"{name}.principal": self.daemon, f"{name}.keytab": str(self.keytab)}
+        return found
+
+    def login(self, cache: Path) -> str:
+        """A ticket of the daemons' principal; the value of KRB5CCNAME that finds it."""
+        name = f"FILE:{cache}"
+        self._run("kinit", "-c", name, "-k", "-t", str(self.keytab), self.daemon)
+        return name
+
     @staticmethod
     def is_there() -> bool:
         """Whether Debian's packages krb5-kdc, krb5-admin-server and krb5-user are installed."""
@@ -48,8 +76,7 @@ class Kdc:
 
     def start(self) -> None:
         self._run("kdb5_util", "create", "-r", REALM, "-s", "-P", "test")
-        user = os.environ.get("USER") or "root"
-        for principal in (f"{user}/localhost", "HTTP/localhost"):
+        for principal in (self.daemon, "HTTP/localhost"):
             self.add(principal, self.keytab)
         self.process = subprocess.Popen(["krb5kdc", "-n", "-r", REALM], env=self._variables())
         until = time.monotonic() + 20

@@ -14,7 +14,7 @@ import pytest
 
 from handler.sidecar.client import Client
 from tests.cluster.cluster import Cluster
-from tests.cluster.kdc import REALM, Kdc
+from tests.cluster.kdc import Kdc
 from tests.handler.conftest import hive_filters
 from tests.hive.sidecars import Sidecar
 from tests.hive.tables import unpack
@@ -47,23 +47,8 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 
 @pytest.fixture(scope="module")
 def secured(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    user = os.environ.get("USER") or "root"
-    daemon = f"{user}/localhost@{REALM}"
-    extra = {
-        "hadoop.security.authentication": "kerberos",
-        "hadoop.security.authorization": "true",
-        "dfs.block.access.token.enable": "true",
-        "dfs.namenode.kerberos.principal": daemon,
-        "dfs.namenode.keytab.file": str(kdc.keytab),
-        "dfs.datanode.kerberos.principal": daemon,
-        "dfs.datanode.keytab.file": str(kdc.keytab),
-        "dfs.web.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
-        "dfs.web.authentication.kerberos.keytab": str(kdc.keytab),
-        # Else a DataNode wants ports below 1024, or HTTPS everywhere.
-        "ignore.secure.ports.for.testing": "true",
-    }
     home = tmp_path_factory.mktemp("secured")
-    with Cluster(home, datanodes=1, nodemanagers=0, extra=extra, variables=kdc.environment) as cluster:
+    with Cluster(home, datanodes=1, nodemanagers=0, extra=kdc.settings(), variables=kdc.environment) as cluster:
         cluster.start_hdfs()
         tables = unpack(tmp_path_factory.mktemp("tables"))
         put = (
@@ -76,7 +61,7 @@ def secured(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
             "        client.create_folder(place.rpartition('/')[0])\n"
             "        client.write(place, path)\n"
         )
-        options = [f"principal={daemon}", f"keytab={kdc.keytab}"]
+        options = [f"principal={kdc.daemon}", f"keytab={kdc.keytab}"]
         command = [sys.executable, "-c", put, f"{cluster.hdfs}/", str(tables / "flat"), "/lake/flat", *options]
         subprocess.run(command, env=environment(kdc, cluster), check=True, timeout=300)
         yield cluster

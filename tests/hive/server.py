@@ -59,8 +59,8 @@ HIVE_4 = Stack("hive401", "hive-site-4.xml", ("tez", "mr"))
 HIVE_3 = Stack("hive313", "hive-site-3.1.xml", ("mr",), needs_url_class_loader=True)
 
 
-def maven(project: Path) -> None:
-    command = ["mvn", "-q", "-B", "-f", str(project / "pom.xml"), "-Dmaven.test.skip", "package"]
+def maven(project: Path, *options: str) -> None:
+    command = ["mvn", "-q", "-B", "-f", str(project / "pom.xml"), "-Dmaven.test.skip", *options, "package"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"mvn package in {project}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
@@ -130,6 +130,8 @@ class Server:
         self.port = free_port()
         self.settings = dict(settings or {})
         self.environment: dict[str, str] = {}
+        #: Of PyHive's connections: SASL without a password.
+        self.login = {"host": "127.0.0.1", "username": "sargo", "auth": "NONE"}
         self.process: subprocess.Popen[bytes] | None = None
         self.pid = 0
 
@@ -199,13 +201,10 @@ class Server:
             self.process = None
 
     def connect(self, settings: Mapping[str, str] | None = None, session: Mapping[str, str] = SESSION) -> Any:
-        """A PyHive connection over SASL NONE. ``session``: an empty one has the defaults of an installation."""
+        """A PyHive connection. ``session``: an empty one has the defaults of an installation."""
         from pyhive import hive
 
-        configuration = {**session, **(settings or {})}
-        return hive.connect(
-            host="127.0.0.1", port=self.port, username="sargo", auth="NONE", configuration=configuration
-        )
+        return hive.connect(port=self.port, configuration={**session, **(settings or {})}, **self.login)
 
     def log(self) -> str:
         """The jar's log so far."""

@@ -279,7 +279,7 @@ LAKE = {
         ("hdfs://lake/t", LAKE, "hdfs://lake", ("a:8020", "b:9000")),
         ("hdfs:///t", LAKE | {"fs.defaultFS": "hdfs://lake"}, "hdfs://lake", ("a:8020", "b:9000")),
         ("hdfs://other/t", LAKE, "hdfs://other:8020", ("other:8020",)),
-        ("viewfs://v/t", {}, "viewfs://v", ()),
+        ("viewfs://v/t", {"fs.viewfs.mounttable.v.link./t": "hdfs://nn/a"}, "viewfs://v", ()),
     ],
 )
 def test_a_uri_means_the_namenodes_that_hadoop_says(package, tmp_path, uri, properties, url, namenodes):
@@ -294,8 +294,23 @@ def test_a_uri_means_the_namenodes_that_hadoop_says(package, tmp_path, uri, prop
 
 
 @pytest.mark.parametrize(
+    ("mounts", "fallback"),
+    [
+        ({"link./b": "hdfs://nn2/b", "link./a": "hdfs://nn1:9000/a"}, "hdfs://nn1:9000/.no-mount-of-viewfs"),
+        ({"link./a": "hdfs://nn1/a", "linkFallback": "hdfs://nn2/rest"}, "hdfs://nn2/rest"),
+        ({"linkMergeSlash": " hdfs://nn1/ "}, "hdfs://nn1/"),
+    ],
+)
+def test_a_path_without_a_mount_is_where_hadoop_says_or_nowhere(package, tmp_path, mounts, fallback):
+    configure(tmp_path, **{f"fs.viewfs.mounttable.v.{name}": value for name, value in mounts.items()})
+    locate("viewfs://v/t")
+    assert package[0].configuration["fs.viewfs.mounttable.v.linkFallback"] == fallback
+
+
+@pytest.mark.parametrize(
     ("uri", "options", "properties", "words"),
     [
+        ("viewfs://v/t", {}, {"fs.viewfs.mounttable.w.link./t": "hdfs://nn/t"}, "no mounts of viewfs://v: fs.viewfs"),
         ("hdfs:///t", {}, {}, "fs.defaultFS does not either: write hdfs://namenode:8020"),
         ("hdfs:///t", {}, {"fs.defaultFS": "s3a://b"}, "fs.defaultFS does not either"),
         ("hdfs://lake/t", {}, {"dfs.ha.namenodes.lake": "nn1"}, "no dfs.namenode.rpc-address.lake"),
