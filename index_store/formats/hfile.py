@@ -20,9 +20,9 @@ from typing import Any
 from index_store.formats.bounded.json_text import parse_schema as bounded_schema
 from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
+from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError
 from index_store.storage.ranged_file import AT_A_TIME, RangedFile
-from index_store.storage.storage import ByteSource
 
 __all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries", "parse_schema"]
 

@@ -20,8 +20,8 @@ from itertools import pairwise
 
 from index_store.formats.hfile_blocks import HEADER, Blocks, hadoop_varint
 from index_store.formats.protobuf import delimited, message
+from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import ByteSource
 
 __all__ = ["IndexEntry", "Tail", "read_tail"]
 

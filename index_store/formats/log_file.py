@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from index_store.formats.varint import read_varint
+from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import ByteSource
 
 __all__ = [
     "AVRO_DATA",

@@ -22,8 +22,8 @@ from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
 from index_store.snapshots.state import State
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import naming_table
-from index_store.storage.storage import Bytes
 from index_store.table.file_slices import parse_base_name, parse_log_name
 from index_store.table.files_partition import PARTITION as FILES
 from index_store.table.files_partition import records_of

@@ -20,8 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from index_store.storage.byte_source import Bytes, ByteSource
 from index_store.storage.client import Client, LargeFileError, Listed
 from index_store.storage.errors import TableError, TransientError
 from index_store.storage.file_cache import MAX_KEPT, FileCache
@@ -29,7 +30,7 @@ from index_store.storage.file_systems import Location, locate
 from index_store.storage.ranged_file import RangedFile
 from index_store.storage.retries import is_transient
 
-__all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
+__all__ = ["Entry", "Storage"]
 
 T = TypeVar("T")
 
@@ -49,29 +50,6 @@ SIDE_BY_SIDE = 16
 #: How many reads that are begun together are on their way at once: a small read costs a round trip and few bytes.
 AT_ONCE = 64
 MAX_AHEAD = MAX_KEPT
-
-
-class ByteSource(Protocol):
-    """Random access to bytes. ``read_at`` returns exactly the bytes of a range or raises."""
-
-    @property
-    def size(self) -> int: ...
-
-    def read_at(self, offset: int, length: int) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Bytes:
-    """A byte source in memory."""
-
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        return self.data[offset : offset + length]
 
 
 @dataclass(frozen=True, slots=True)

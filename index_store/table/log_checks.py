@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 
 from index_store.formats.hfile import HFile
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError, TableError, naming_table
-from index_store.storage.storage import Bytes
 
 __all__ = [
     "Deletes",

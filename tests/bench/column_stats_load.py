@@ -28,7 +28,7 @@ from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
 from index_store.formats.stats_columns import StatsColumns
 from index_store.formats.stats_reader import read_statistics
-from index_store.storage.storage import Bytes
+from index_store.storage.byte_source import Bytes
 from tests.bench.large_hfile import COLUMNS, write
 from tests.index_store.synthetic import write_table
 

@@ -26,7 +26,7 @@ from index_store import open_table
 from index_store.formats.hfile import HFile
 from index_store.kinds.record_keys import record_index
 from index_store.kinds.record_keys.record_index import RecordIndex
-from index_store.storage.storage import Bytes
+from index_store.storage.byte_source import Bytes
 from tests.bench.large_record_index import file_at, file_id, key_at, make_table, write_hfile
 
 KEYS, FILES = 10_000_000, 10_000

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from index_store.storage.byte_source import Bytes, ByteSource
 from index_store.storage.errors import TableError
 from index_store.storage.file_cache import FileCache
 from index_store.storage.file_systems import locate
-from index_store.storage.storage import MAX_WHOLE, Bytes, ByteSource, Entry, Storage
+from index_store.storage.storage import MAX_WHOLE, Entry, Storage
 
 __all__ = ["MemoryStorage", "unpacked"]
 

@@ -27,8 +27,8 @@ from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
 from index_store.own.secondary.runs import together
 from index_store.own.store.folder import Folder
 from index_store.own.store.stored_table import StoredTable
+from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError, TableError
-from index_store.storage.storage import ByteSource
 
 __all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "LARGEST_BLOCK", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from index_store.formats import inflate as inflate_module
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.inflate import inflate
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from tests.index_store.synthetic import GZ, NONE, hfile
 
 KEYS = st.binary(min_size=1, max_size=40)

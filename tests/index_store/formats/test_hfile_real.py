@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from index_store.formats import checksums
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.hfile_search import BlockCache, HFileSearch
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import protobuf_varint
 from tests.sampling import share

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from index_store.formats import hfile_search
 from index_store.formats.hfile import HFile
 from index_store.formats.hfile_search import BlockCache, HFileSearch
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from tests.index_store.synthetic import GZ, KEY_SUFFIX, NONE, hfile
 
 TEXTS = st.text(st.sampled_from("ab\0\1\x0d$é"), min_size=1, max_size=6).map(str.encode)

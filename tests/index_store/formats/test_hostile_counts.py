@@ -21,8 +21,8 @@ from index_store.formats.hfile import HFile
 from index_store.formats.hfile_index import MAX_BLOCK, MAX_NAMES, MAX_TAIL, MIDDLE, TRAILER_SIZE, _file_info
 from index_store.formats.log_file import deleted_keys
 from index_store.formats.record_location import LocationDecoder
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from index_store.table.table_schema import MAX_PRECISION, from_avro
 from tests.index_store.memory import refused, varint
 from tests.index_store.synthetic import V9_SCHEMA, hadoop_varint, hfile, protobuf_varint

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, data_instants, deleted_keys, read_log_blocks
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from tests.index_store.synthetic import delete_content, log_block
 
 LOG = (

@@ -20,8 +20,8 @@ from index_store.formats.keys import column_id
 from index_store.formats.stats_columns import NO_COUNT, StatsColumns
 from index_store.formats.stats_reader import Single, read_statistics
 from index_store.formats.vectorised_avro import PADDING, Cursors, Fallback, walk, words_of
+from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
-from index_store.storage.storage import Bytes
 from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.formats.test_avro_columns import V6_SCHEMA, WRAPPED

@@ -19,7 +19,7 @@ import pytest
 
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.log_file import DELETE, HFILE_DATA, deleted_keys, read_log_blocks
-from index_store.storage.storage import Bytes
+from index_store.storage.byte_source import Bytes
 from index_store.table.properties import parse_properties
 
 #: Table -> table version. Hudi 0.15.0 and 1.0.2 write HFiles by HBase's writer, 1.1.1 and 1.2.0 by Hudi's own.

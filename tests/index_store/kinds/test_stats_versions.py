@@ -19,7 +19,7 @@ from index_store.formats.stats_reader import Single, read_statistics
 from index_store.kinds.column_stats import stats_versions
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.kinds.column_stats.stats_versions import Versions
-from index_store.storage.storage import Bytes
+from index_store.storage.byte_source import Bytes
 from tests.index_store.conftest import TABLES
 from tests.index_store.formats.test_avro_columns import WRAPPED
 from tests.index_store.formats.test_stats_reader import lockstep_of_few
