@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.compare import seen_after, totals
 from tests.cluster.hive_on_yarn import HiveOnYarn
 from tests.cluster.test_faults import SQL
-from tests.cluster.test_matrix import seen_after, totals
 from tests.hive.test_matrix import rows
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.compare import seen_after, totals
 from tests.cluster.hive_on_yarn import HiveOnYarn
-from tests.cluster.test_matrix import seen_after, totals
 from tests.hive.test_matrix import rows
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cluster.cluster import NODEMANAGER
+from tests.cluster.compare import totals
 from tests.cluster.hive_on_yarn import HiveOnYarn
-from tests.cluster.test_matrix import totals
 from tests.hive.listings import listings
 from tests.hive.test_matrix import rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.compare import compare, kinds
 from tests.cluster.hive_on_yarn import Hive3OnYarn
-from tests.cluster.test_matrix import expected, listed_and_kept, seen_after, totals
 from tests.hive.cases import CASES, MERGED_CASES, Case
-from tests.hive.test_matrix import names, rows
+from tests.hive.server import HIVE_3
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
@@ -33,18 +32,14 @@ def cursor(hive: Hive3OnYarn) -> Iterator[Any]:
         yield connection.cursor()
 
 
-@pytest.mark.parametrize("listing", ["hudi", "sidecar"])
-@pytest.mark.parametrize("kind", ["native", "stored"])
-@pytest.mark.parametrize(
-    "case", [case for case in (*CASES, *MERGED_CASES) if case.name in CHOSEN], ids=lambda case: case.name
-)
+def chosen() -> Iterator[Any]:
+    for case in (*CASES, *MERGED_CASES):
+        for kind in kinds(case, HIVE_3) if case.name in CHOSEN else ():
+            for listing in ("hudi", "sidecar"):
+                yield pytest.param(case, kind, listing, id=f"{listing}-{kind}-{case.name}")
+
+
+@pytest.mark.parametrize(("case", "kind", "listing"), list(chosen()))
 def test_rows_and_kept_files(case: Case, kind: str, listing: str, hive: Hive3OnYarn, cursor: Any) -> None:
-    want = expected(hive, case)
     cursor.execute(f"set sargo.listing={listing}")
-    before = Counter(hive.log().splitlines())
-    assert rows(cursor, case.sql.format(**names(kind))) == want
-    scans = case.scans_of("mr", kind)
-    if scans:
-        numbers = [listed_and_kept(hive, scan) for scan in scans]
-        wanted = (sum(listed for listed, _ in numbers), sum(kept for _, kept in numbers))
-        assert totals(seen_after(hive, before, wanted)) == wanted
+    compare(hive, cursor, "mr", case, kind)

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.compare import compare, kinds, seen_after, totals
 from tests.cluster.hive_daemons import Llap, Metastore, Postgres
 from tests.cluster.hive_on_yarn import HiveOnYarn
 from tests.cluster.test_faults import OTHER, SQL
-from tests.cluster.test_matrix import expected, listed_and_kept, seen_after, totals
 from tests.hive.cases import CASES, MERGED_CASES, Case
-from tests.hive.test_matrix import names, rows
+from tests.hive.server import HIVE_4
+from tests.hive.test_matrix import rows
 
 pytestmark = [
     pytest.mark.cluster,
@@ -56,23 +57,15 @@ def cursor(hive: HiveOnYarn) -> Iterator[Any]:
 
 def chosen() -> Iterator[Any]:
     for case in (*CASES, *MERGED_CASES):
-        for kind in ("native", "stored"):
-            if case.quick and not (kind == "native" and case in MERGED_CASES):
-                for listing in ("hudi", "sidecar"):
-                    yield pytest.param(case, kind, listing, id=f"{listing}-{kind}-{case.name}")
+        for kind in kinds(case, HIVE_4) if case.quick else ():
+            for listing in ("hudi", "sidecar"):
+                yield pytest.param(case, kind, listing, id=f"{listing}-{kind}-{case.name}")
 
 
 @pytest.mark.parametrize(("case", "kind", "listing"), list(chosen()))
 def test_rows_and_kept_files(case: Case, kind: str, listing: str, hive: HiveOnYarn, cursor: Any) -> None:
-    want = expected(hive, case)
     cursor.execute(f"set sargo.listing={listing}")
-    before = Counter(hive.log().splitlines())
-    assert rows(cursor, case.sql.format(**names(kind))) == want
-    scans = case.scans_of("tez", kind)
-    if scans:
-        numbers = [listed_and_kept(hive, scan) for scan in scans]
-        wanted = (sum(listed for listed, _ in numbers), sum(kept for _, kept in numbers))
-        assert totals(seen_after(hive, before, wanted)) == wanted
+    compare(hive, cursor, "tez", case, kind)
 
 
 def test_the_daemons_ran_the_tasks(llap: Llap, hive: HiveOnYarn, cursor: Any) -> None:

@@ -1,0 +1,93 @@
+"""Writes random tables with real Hudi, and what is true of their rows after each commit.
+
+    python -m tests.random_tables.write FOLDER COUNT RELEASE SEED ...       with the Python that has Spark 3.5
+
+    FOLDER/SEED/table         the table, without checksum files
+    FOLDER/SEED/truth.json    {"instants": [the latest one after each commit],
+                               "groups": {condition: {"legacy": [file groups with a TRUE row, after each commit]
+                                                      "ansi": the same, or an error}}}
+    FOLDER/SEED/rows          the rows after each commit: a Parquet file each
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance.full_scan import rows as full_scan
+from tests.conformance.row_truth import all_rows, truth
+from tests.index_store.snapshots.rewinding import instants
+from tests.random_tables.conditions import conditions
+from tests.random_tables.recipe import Recipe
+from tests.tables.releases import RELEASES, session
+from tests.tables.rows import COLUMNS
+from tests.tables.writer import Writer
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def write(spark: SparkSession, recipe: Recipe, home: Path) -> dict[str, Path]:
+    """The table, commit by commit: the latest instant after each, and the rows of a full scan then."""
+    shutil.rmtree(home, ignore_errors=True)
+    (home / "rows").mkdir(parents=True)
+    writer = Writer(spark, RELEASES[recipe.release], home / "table", **recipe.writer)
+    without = [name for name in COLUMNS if name not in recipe.columns]
+    found = {}
+    for commit in recipe.commits:
+        writer.write(commit.operation, commit.rows, without, **commit.options)
+        instant = instants(home / "table")[-1]
+        found[instant] = home / "rows" / f"{instant}.parquet"
+        full_scan(spark, home / "table", found[instant])
+    for checksum in home.rglob("*.crc"):
+        checksum.unlink()
+    return found
+
+
+def groups_with_matches(spark: SparkSession, states: dict[str, Path], texts: list[str]) -> dict[str, Any]:
+    """By condition and mode: the file groups that have a TRUE row in each state, or Spark's error."""
+    import pyarrow.parquet as pq
+
+    frame = all_rows(spark, states)
+    group_of = {}
+    for instant, file in states.items():
+        read = pq.read_table(file, columns=["_hoodie_record_key", "_group"])
+        for key, group in zip(read[0].to_pylist(), read[1].to_pylist(), strict=True):
+            group_of[instant, key] = group
+    answers: dict[str, Any] = {text: {} for text in texts}
+    for mode, ansi in (("legacy", "false"), ("ansi", "true")):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        for text, rows in truth(frame, texts).items():
+            answers[text][mode] = (
+                rows
+                if isinstance(rows, dict)
+                else [sorted({group_of[one] for one in rows if one[0] == instant}) for instant in states]
+            )
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    frame.unpersist()
+    return answers
+
+
+def main(folder: str, count: str, release: str, *seeds: str) -> None:
+    spark = session(RELEASES[release], Path(folder))
+    for seed in map(int, seeds):
+        begun = time.monotonic()
+        recipe = Recipe.of(seed, release)
+        home = Path(folder) / str(seed)
+        states = write(spark, recipe, home)
+        found = {
+            "release": release,
+            "instants": list(states),
+            "groups": groups_with_matches(spark, states, conditions(recipe, int(count))),
+        }
+        (home / "truth.json").write_text(json.dumps(found, indent=0), encoding="utf-8")
+        print(f"table {seed}, Hudi {release}: {len(states)} commits, {time.monotonic() - begun:.0f} s", flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
