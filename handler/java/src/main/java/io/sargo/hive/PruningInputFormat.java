@@ -25,6 +25,10 @@ import org.apache.hudi.hadoop.HoodieParquetInputFormat;
  */
 public class PruningInputFormat extends HoodieParquetInputFormat {
 
+  static {
+    OwnClasses.load();
+  }
+
   public PruningInputFormat() {
     super(new Lister());
   }

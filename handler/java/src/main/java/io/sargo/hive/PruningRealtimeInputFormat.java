@@ -31,6 +31,10 @@ import org.apache.hudi.hadoop.realtime.RealtimeSplit;
  */
 public class PruningRealtimeInputFormat implements InputFormat<NullWritable, ArrayWritable> {
 
+  static {
+    OwnClasses.load();
+  }
+
   @Override
   public InputSplit[] getSplits(JobConf job, int n) throws IOException {
     Lister lister = new Lister();
