@@ -23,7 +23,7 @@ _KERBEROS: tuple[tuple[str, str], ...] = (
     ("ticket expired|credentials have expired", "the Kerberos ticket has expired: kinit"),
     ("no credentials|no kerberos credentials|credentials cache", "there is no Kerberos ticket: kinit, then klist"),
     (
-        "server not found in kerberos database|unknown server",
+        r"server\b.*not found in kerberos database|unknown server",
         "Kerberos knows no service of this name: --hive takes the host name of hive.server2.authentication.kerberos."
         "principal, no address and no alias, and --kerberos-service its first part (hive by default)",
     ),

@@ -91,7 +91,6 @@ class HiveOnYarn:
             "hive.aux.jars.path": ",".join(f"file://{jar}" for jar in sorted(aux.iterdir())),
             "sargo.sidecar.address": self.sidecar.address,
             **PATIENT,
-            "sargo.listing": "hudi",
             "fs.defaultFS": cluster.hdfs,
             "mapreduce.framework.name": "yarn",
             "hive.metastore.warehouse.dir": "/user/hive/warehouse",

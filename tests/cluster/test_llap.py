@@ -70,7 +70,7 @@ def test_rows_and_kept_files(case: Case, kind: str, listing: str, hive: HiveOnYa
 
 def test_the_daemons_ran_the_tasks(llap: Llap, hive: HiveOnYarn, cursor: Any) -> None:
     before = llap.tasks()
-    rows(cursor, "set hive.fetch.task.conversion=none")
+    cursor.execute("set hive.fetch.task.conversion=none")
     rows(cursor, SQL.format("stored_trips"))
     assert llap.tasks() > before
 

@@ -28,6 +28,7 @@ from index_store.own.store.locations import OTHERS
 from index_store.own.store.versions import version_files
 from index_store.table.table import Table
 from tests.conformance.paths import Kept
+from tests.conformance.row_truth import applies
 from tests.conformance.stored_truth import truth_of
 from tests.index_store.snapshots.rewinding import commit_by_commit
 
@@ -62,7 +63,8 @@ def definitions(table: Table, variant: str | tuple[str, ...]) -> list[Definition
         if "." not in column.name and not parse_sketch(text).why_not(column.type)
     ]
     if variant == ALL:
-        uses += [(expression, "min_max") for expression in EXPRESSIONS]
+        names = {column.name for column in table.schema}
+        uses += [(expression, "min_max") for expression in EXPRESSIONS if applies(expression, names)]
     return [definition_of(table, uses, "sketches", "UTC")]
 
 

@@ -21,6 +21,7 @@ from handler.doctor.hive_login import login_advice
         ("KERBEROS", "('Unspecified GSS failure', ('Ticket expired', -1765328352))", "has expired: kinit"),
         ("KERBEROS", "('No Kerberos credentials available (default cache: FILE:/tmp/x)', 2)", "kinit, then klist"),
         ("KERBEROS", "('Server not found in Kerberos database', -1765328377)", "no address and no alias"),
+        ("KERBEROS", "('Server hive/nn@R not found in Kerberos database', -1765328377)", "no address and no alias"),
         ("KERBEROS", "Clock skew too great", "the clocks"),
         ("KERBEROS", "Cannot contact any KDC for realm 'R'", "krb5.conf"),
         ("KERBEROS", "TSocket read 0 bytes", "may not use Kerberos"),
