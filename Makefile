@@ -24,9 +24,10 @@ AGAIN ?=
 SECONDS ?= 60
 SEED ?= 1
 TORTURE ?=
+TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar test-java test-emulators test-browser format-java prove torture fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -122,6 +123,9 @@ $(HIVE_STAMP): $(STAMP)
 prove: install ## Hold 10 million random cases against the row-by-row oracle, then let every mutant of the rules die
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
+
+torture-tables: install $(SPARK35)/.installed ## Ten random tables written by real Hudi, random conditions on each: no file with a matching row is skipped (TABLES="--tables 3 --seed 7")
+	$(BIN)/python -m tests.random_tables --columns $(TABLES)
 
 fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 30)
 	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)

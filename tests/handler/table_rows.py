@@ -1,6 +1,7 @@
 """The rows of a table's base files, read with pyarrow, in the value form of ``evaluator.language.types``."""
 
 import datetime
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -16,9 +17,9 @@ def rows_of(folder, slices):
     }
 
 
-def value_form(row):
+def value_form(row: dict[str, Any]) -> dict[str, Any]:
     """A row with nested fields under dotted names, dates as days and timestamps as microseconds."""
-    flat = {}
+    flat: dict[str, Any] = {}
     for name, value in row.items():
         match value:
             case dict():

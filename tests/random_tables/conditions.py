@@ -30,7 +30,9 @@ def conditions(recipe: Recipe, count: int) -> list[str]:
 
 
 def _tree(rng: random.Random, leaves: Sequence[str]) -> str:
-    parts = [f"({text})" if rng.random() < 0.7 else f"(not ({text}))" for text in rng.sample(leaves, rng.choice((2, 2, 3)))]
+    parts = [
+        f"({text})" if rng.random() < 0.7 else f"(not ({text}))" for text in rng.sample(leaves, rng.choice((2, 2, 3)))
+    ]
     return rng.choice((" and ", " or ")).join(parts)
 
 

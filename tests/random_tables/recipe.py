@@ -94,7 +94,15 @@ class _Commits:
             yield self._any()
 
     def _any(self) -> Commit:
-        kinds = ["insert", "insert", "upsert", "upsert", "delete", "overwrite", "compact" if self._is_mor else "cluster"]
+        kinds = [
+            "insert",
+            "insert",
+            "upsert",
+            "upsert",
+            "delete",
+            "overwrite",
+            "compact" if self._is_mor else "cluster",
+        ]
         match self._rng.choice(kinds if len(self._rows) > 8 else ["insert"]):
             case "upsert":
                 return self._upsert({})

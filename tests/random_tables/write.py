@@ -1,12 +1,12 @@
 """Writes random tables with real Hudi, and what is true of their rows after each commit.
 
-    python -m tests.random_tables.write FOLDER COUNT RELEASE SEED ...       with the Python that has Spark 3.5
+python -m tests.random_tables.write FOLDER COUNT RELEASE SEED ...       with the Python that has Spark 3.5
 
-    FOLDER/SEED/table         the table, without checksum files
-    FOLDER/SEED/truth.json    {"instants": [the latest one after each commit],
-                               "groups": {condition: {"legacy": [file groups with a TRUE row, after each commit]
-                                                      "ansi": the same, or an error}}}
-    FOLDER/SEED/rows          the rows after each commit: a Parquet file each
+FOLDER/SEED/table         the table, without checksum files
+FOLDER/SEED/truth.json    {"instants": [the latest one after each commit],
+                           "groups": {condition: {"legacy": [file groups with a TRUE row, after each commit]
+                                                  "ansi": the same, or an error}}}
+FOLDER/SEED/rows          the rows after each commit: a Parquet file each
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.full_scan import first_line
 from tests.conformance.full_scan import rows as full_scan
 from tests.conformance.row_truth import all_rows, truth
 from tests.index_store.snapshots.rewinding import instants
@@ -39,7 +40,7 @@ def write(spark: SparkSession, recipe: Recipe, home: Path) -> dict[str, Path]:
     without = [name for name in COLUMNS if name not in recipe.columns]
     found = {}
     for commit in recipe.commits:
-        writer.write(commit.operation, commit.rows, without, **commit.options)
+        writer.write(commit.operation, commit.rows, without, None, **commit.options)
         instant = instants(home / "table")[-1]
         found[instant] = home / "rows" / f"{instant}.parquet"
         full_scan(spark, home / "table", found[instant])
@@ -74,11 +75,18 @@ def groups_with_matches(spark: SparkSession, states: dict[str, Path], texts: lis
 
 def main(folder: str, count: str, release: str, *seeds: str) -> None:
     spark = session(RELEASES[release], Path(folder))
+    # Its batches fail under 0.15.0 ("Index -1 out of bounds") where the partition column is a date.
+    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
     for seed in map(int, seeds):
         begun = time.monotonic()
         recipe = Recipe.of(seed, release)
         home = Path(folder) / str(seed)
-        states = write(spark, recipe, home)
+        try:
+            states = write(spark, recipe, home)
+        except Exception as error:  # of this release of Hudi: such a table says nothing of ours
+            (home / "failed.txt").write_text(first_line(error), encoding="utf-8")
+            print(f"table {seed}, Hudi {release}: Hudi fails: {first_line(error)}", flush=True)
+            continue
         found = {
             "release": release,
             "instants": list(states),

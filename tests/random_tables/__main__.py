@@ -1,0 +1,113 @@
+"""`make torture-tables`: write random tables with real Hudi, and hold random conditions against their rows.
+
+    python -m tests.random_tables [--tables 10] [--seed 1] [--conditions 300] [--folder FOLDER] [--columns] [--store]
+
+Needs a JDK 17, Maven and `.venv/spark35` (`make .venv/spark35/.installed`). The tables have the seeds SEED, SEED + 1,
+... A table and its conditions depend on the seed alone, but for the instants. With --folder the tables stay there; one
+that is there already is not written again. --columns resolves the conditions by Spark as well, as Columns are. --store
+keeps them in tests/data/random_tables. The exit code is 1 when a file with a matching row would be skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.conformance.paths import Resolved
+from tests.random_tables.check import Outcome, check
+from tests.random_tables.recipe import Recipe
+from tests.tables.releases import PYTHON, RELEASES, ROOT, session
+
+STORED = ROOT / "tests" / "data" / "random_tables"
+
+
+def write(seeds: Sequence[int], conditions: int, folder: Path) -> None:
+    """The tables that are not there yet, all of a release in one session of Spark."""
+    by_release = defaultdict(list)
+    for seed in seeds:
+        if not (folder / str(seed) / "truth.json").exists():
+            by_release[Recipe.of(seed).release].append(str(seed))
+    for release, some in by_release.items():
+        RELEASES[release].fetch()
+        command = [str(PYTHON), "-m", "tests.random_tables.write", str(folder), str(conditions), release, *some]
+        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+
+
+def report(outcome: Outcome) -> Table:
+    table = Table("asked by", "plans", "file groups kept", "with a row", "ratio")
+    for path, plans in sorted(outcome.asked.items()):
+        kept, ideal = outcome.kept[path], outcome.ideal[path]
+        table.add_row(path, f"{plans:,}", f"{kept:,}", f"{ideal:,}", f"{kept / ideal:.2f}" if ideal else "")
+    return table
+
+
+def store(home: Path) -> None:
+    """The table, the truth, and the rows after the last commit, for the tests of every run."""
+    latest = json.loads((home / "truth.json").read_text(encoding="utf-8"))["instants"][-1]
+
+    def kept(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        item.uid = item.gid = item.mtime = 0
+        item.uname = item.gname = ""
+        is_old = item.name.startswith("rows/") and latest not in item.name
+        return None if is_old or "/.temp" in item.name else item
+
+    STORED.mkdir(exist_ok=True)
+    with tarfile.open(STORED / f"{home.name}.tar.xz", "w:xz", preset=9) as archive:
+        for name in ("table", "truth.json", "rows"):
+            archive.add(home / name, name, filter=kept)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.random_tables")
+    parser.add_argument("--tables", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--conditions", type=int, default=300)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--store", action="store_true", help="pack the tables into tests/data/random_tables")
+    parser.add_argument("--columns", action="store_true", help="resolve the conditions by Spark, too")
+    given = parser.parse_args(arguments)
+    seeds = range(given.seed, given.seed + given.tables)
+    console, begun, whole, failed = Console(), time.monotonic(), Outcome(), 0
+    with tempfile.TemporaryDirectory(prefix="sargo-random-") as scratch:
+        folder = given.folder or Path(scratch) / "tables"
+        folder.mkdir(parents=True, exist_ok=True)
+        write(seeds, given.conditions, folder.resolve())
+        resolved = Resolved(session(None, Path(scratch))) if given.columns else None
+        for seed in seeds:
+            if not (folder / str(seed) / "truth.json").exists():
+                failed += 1
+                continue
+            found = check(folder / str(seed), Path(scratch) / f"own{seed}", resolved)
+            recipe = Recipe.of(seed)
+            kind = "MERGE_ON_READ" if recipe.writer["mor"] else "COPY_ON_WRITE"
+            console.print(
+                f"table {seed}: Hudi {recipe.release}, {kind}, {len(recipe.commits)} commits: "
+                f"{sum(found.asked.values()):,} plans, {len(found.lost)} lost"
+            )
+            whole.update(found)
+            if given.store:
+                store(folder / str(seed))
+    console.print(report(whole))
+    for lost in whole.lost[:50]:
+        console.print(lost, style="red", highlight=False)
+    console.print(
+        f"{sum(whole.asked.values()):,} plans of {len(seeds) - failed} tables, {len(whole.lost)} lost, "
+        f"{failed} tables that Hudi itself fails at, {time.monotonic() - begun:.0f} s"
+    )
+    return 1 if whole.lost or failed == len(seeds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,62 @@
+"""A stored random table loses no file group, and recipes are what a seed makes of them.
+
+`make torture-tables` writes new ones with real Hudi. The stored one was made with
+
+    python -m tests.random_tables --tables 1 --seed 5 --conditions 150 --store
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.random_tables.__main__ import STORED
+from tests.random_tables.check import check
+from tests.random_tables.conditions import conditions
+from tests.random_tables.recipe import Recipe
+
+
+@pytest.fixture(params=sorted(STORED.glob("*.tar.xz")), ids=lambda path: path.name.partition(".")[0])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    with tarfile.open(request.param) as archive:
+        archive.extractall(tmp_path / "table", filter="data")
+    return tmp_path / "table"
+
+
+def test_no_condition_loses_a_file_group(home: Path, tmp_path: Path) -> None:
+    found = check(home, tmp_path / "own")
+    assert found.lost == []
+    paths = ("text, legacy", "text, ansi", "time travel, ansi", "bytes of Hive 4.0.1", "own indexes, all")
+    assert all(found.asked[path] > 50 and found.kept[path] > 0 for path in paths), found.asked
+
+
+def test_a_file_group_that_is_needed_and_not_kept_is_found(home: Path, tmp_path: Path) -> None:
+    document = json.loads((home / "truth.json").read_text(encoding="utf-8"))
+    text = next(text for text, modes in document["groups"].items() if isinstance(modes["ansi"], list))
+    document["groups"] = {text: {"ansi": [[*groups, "no-such-group"] for groups in document["groups"][text]["ansi"]]}}
+    (home / "truth.json").write_text(json.dumps(document), encoding="utf-8")
+    assert len(check(home, tmp_path / "own").lost) == len(document["instants"]) + 2  # and of two own indexes
+
+
+def test_a_seed_gives_the_same_table_and_conditions_always() -> None:
+    for seed in range(20):
+        assert Recipe.of(seed) == Recipe.of(seed)
+        assert conditions(Recipe.of(seed), 40) == conditions(Recipe.of(seed), 40)
+    assert Recipe.of(1) != Recipe.of(2)
+
+
+def test_seeds_reach_every_operation_layout_and_index() -> None:
+    recipes = [Recipe.of(seed) for seed in range(200)]
+    operations = Counter(commit.operation for recipe in recipes for commit in recipe.commits)
+    assert set(operations) == {"insert", "bulk_insert", "upsert", "delete", "insert_overwrite"}
+    options = Counter(name for recipe in recipes for commit in recipe.commits for name in commit.options)
+    assert {"compact__inline", "clustering__inline"} <= set(options)
+    assert {recipe.writer["partition"] for recipe in recipes} == {None, "p", "dt", "p,dt"}
+    assert {index for recipe in recipes for index in recipe.writer["indexes"]} == {"col", "part", "rli", "bloom"}
+    assert {(recipe.release, recipe.writer["mor"]) for recipe in recipes} == {
+        (release, is_mor) for release in ("0.15.0", "1.0.2", "1.2.0") for is_mor in (False, True)
+    }
