@@ -97,6 +97,8 @@ def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
         zone_free = zone_free and not operand.type.kind.is_timestamp
         if isinstance(operand, BoundIf | BoundReading):
             return None
+        if isinstance(operand, BoundFunction) and operand.function == "/" and operand.type.kind is Kind.DECIMAL:
+            return None  # each engine has a type of its own for a quotient
         if isinstance(operand, BoundFunction):
             name = KEY_NAMES.get(operand.function, operand.function)
             zone_free = zone_free and name in _ZONE_FREE

@@ -3,7 +3,7 @@
 type       rule
 ---------  ---------------------------------------------------------------------------------------------------------
 integer    exact. A result beyond the type is not decided: engines wrap, fail or yield NULL.
-decimal    exact while the result type has at most 38 digits; division is not decided.
+decimal    exact while the result type has at most 38 digits; a quotient is rounded to six digits or more.
 double     + - * / round monotonically in each argument, so the rounded ends bound the rounded results.
            Transcendental functions are widened by four units in the last place, more than libraries of Java and
            C differ.
@@ -17,6 +17,7 @@ a / b on b in [-1, 1]                   ->  unknown      the divisor may be 0
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -30,18 +31,21 @@ from evaluator.functions.base import (
     monotone,
     strict,
     widest_integer,
+    within_type,
 )
 from evaluator.functions.conversions import vanishes
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
+from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 
 #: A relative and an absolute error above those of a float32, and a bound safely below its infinity.
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
+#: Engines keep six digits behind the point of a quotient that has at most so many before it, whatever the settings.
+_MAX_WHOLE_DIGITS, _MILLIONTH = 26, Fraction(1, 10**6)
 
 
 def _wider(types: Sequence[Type]) -> Type:
@@ -108,7 +112,7 @@ def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null
     """Both bounds, or none: a result that overflows may become any value of the type."""
     if result.kind is Kind.FLOAT:
         # Each argument may be rounded first, and the result afterwards: each by 2^-24 of the largest number involved.
-        ends = (end for a in arguments for end in (a.interval.lo, a.interval.hi))
+        ends = (end for a in arguments for x in (within_type(a),) for end in (x.lo, x.hi))
         slack = max(abs(float(end)) for end in (lo, hi, *ends)) * _SINGLE + _TINY
         if not math.isfinite(slack):
             return strict(arguments, null=True)
@@ -130,9 +134,10 @@ def _as_result(value: Any, result: Type) -> Any:
 
 
 def _ends(arguments: Sequence[Argument], result: Type) -> list[tuple[Any, Any]] | None:
-    if not all(a.interval.is_bounded for a in arguments):
+    intervals = [within_type(argument) for argument in arguments]
+    if not all(x.is_bounded for x in intervals):
         return None
-    return [(_as_result(a.interval.lo, result), _as_result(a.interval.hi, result)) for a in arguments]
+    return [(_as_result(x.lo, result), _as_result(x.hi, result)) for x in intervals]
 
 
 def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
@@ -153,15 +158,20 @@ def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argumen
 def _divide_type(types: Sequence[Type]) -> Type:
     wide = _wider(types)
     if wide.kind is Kind.DECIMAL:
-        raise UnsupportedError("division of decimals is rounded by the engine: not decided")
+        if decimal_parts(types[0])[0] + types[1].scale > _MAX_WHOLE_DIGITS:
+            raise UnsupportedError("a quotient of so many digits is cut by the engine: not decided")
+        return decimal_type(38, 6)
     return FLOAT if wide.kind is Kind.FLOAT else DOUBLE
 
 
 def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """x / y in doubles; not decided where the divisor may be 0, which yields NULL or an error."""
+    """x / y in doubles or in decimals; not decided where the divisor may be 0, which yields NULL or an error."""
     ends = _ends(arguments, result)
     if ends is None or ends[1][0] <= 0.0 <= ends[1][1]:
         return strict(arguments, null=True)
+    if result.kind is Kind.DECIMAL:  # NULL where it does not fit, and rounded to six digits behind the point or more
+        quotients = [Fraction(x) / Fraction(y) for x in ends[0] for y in ends[1]]
+        return strict(arguments, min(quotients) - 2 * _MILLIONTH, max(quotients) + 2 * _MILLIONTH, null=True)
     values = [x / y for x in ends[0] for y in ends[1]]
     return _both(min(values), max(values), arguments, result)
 
@@ -176,7 +186,7 @@ def _integer_type(types: Sequence[Type]) -> Type:
 def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
     """x % n has the sign of x. Within one period [kn, (k+1)n) on one side of 0 it is x - kn; it is always below |n|."""
     n = abs(constant_of(arguments[1], "a divisor"))
-    x = arguments[0].interval
+    x = within_type(arguments[0])
     if n == 0 or not x.is_bounded:
         return strict(arguments, null=True)
     if x.lo >= 0:
@@ -204,7 +214,7 @@ def _positive_remainder(arguments: Sequence[Argument], _: Type, __: Semantics) -
 
 
 def _negative(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    x = arguments[0].interval
+    x = within_type(arguments[0])
     if not x.is_bounded:
         return strict(arguments, null=True)
     return _both(-x.hi, -x.lo, arguments, result)
@@ -212,12 +222,91 @@ def _negative(arguments: Sequence[Argument], result: Type, _: Semantics) -> Inte
 
 def _absolute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
     """abs(x) falls up to 0 and rises from there. The smallest integer has no absolute value in its type."""
-    x = arguments[0].interval
+    x = within_type(arguments[0])
     if not x.is_bounded:
         return strict(arguments, null=True)
     greatest = max(abs(x.lo), abs(x.hi))
     least = x.lo * 0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
     return _both(least, greatest, arguments, result)
+
+
+def _whole_quotient_type(types: Sequence[Type]) -> Type:
+    _integer_type(types)
+    return BIGINT
+
+
+def _whole_quotient(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """x div n, cut towards 0: it never falls, or never rises, while x does."""
+    n = constant_of(arguments[1], "a divisor")
+    x = within_type(arguments[0])
+    if n == 0 or not x.is_bounded:
+        return strict(arguments, null=True)
+    ends = [abs(end) // abs(n) * (1 if (end < 0) == (n < 0) else -1) for end in (x.lo, x.hi)]
+    return _both(min(ends), max(ends), arguments, result)
+
+
+def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
+    """& | ^ of integers. Above the bits in which the ends of a range differ all its values have the same bits.
+
+    i & 12 on [16, 23]    the ends differ in three bits: 16 & 12, and three bits below of which 12 has one: [0, 4]
+    """
+
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        x, y = (within_type(argument) for argument in arguments)
+        if not (x.is_bounded and y.is_bounded):
+            return strict(arguments, null=True)
+        free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length()) if _same_sign(x) and _same_sign(y) else 64
+        below = (1 << free) - 1
+        if free == 64:
+            masks = [z.hi for z in (x, y) if z.lo >= 0]
+            if operation(2, 1) == 0 and operation(1, 1) == 1 and masks:  # & with what is not negative
+                return _both(0, min(masks), arguments, result)
+            return strict(arguments, *result.integer_range())
+        lows = [z.lo & below if z.is_point else None for z in (x, y)]
+        known = [low for low in lows if low is not None]
+        high = operation(x.lo & ~below, y.lo & ~below)
+        least, most = 0, below
+        if len(known) == 2:
+            least = most = operation(known[0], known[1])
+        elif known and operation(0, below) == 0:
+            most = known[0]
+        elif known and operation(below, below) == below:
+            least = known[0]
+        return _both(high + least, high + most, arguments, result)
+
+    return compute
+
+
+def _same_sign(x: Interval) -> bool:
+    return bool((x.lo < 0) == (x.hi < 0))
+
+
+def _inverted(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """~x is -x - 1."""
+    x = within_type(arguments[0])
+    return strict(arguments, null=True) if not x.is_bounded else _both(~x.hi, ~x.lo, arguments, result)
+
+
+def _one_integer(types: Sequence[Type]) -> Type:
+    return _integer_type(types[:1])
+
+
+def _shift_type(types: Sequence[Type]) -> Type:
+    wide = _integer_type(types)
+    return BIGINT if types[0] == BIGINT else INT if wide.kind.is_integer else wide
+
+
+def _shifted(shift: Callable[[int, int], int], *, keeps_sign: bool) -> Callable[..., Interval]:
+    """Shifts by a number of bits. Engines take it modulo the width of the type."""
+
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        count = constant_of(arguments[1], "a number of bits")
+        x = within_type(arguments[0])
+        if not 0 <= count < 32 or not x.is_bounded or (x.lo < 0 and not keeps_sign):
+            return strict(arguments, null=True)
+        return _both(shift(x.lo, count), shift(x.hi, count), arguments, result)
+
+    return compute
 
 
 def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -228,7 +317,7 @@ def _rounded_by(function: Callable[[Any], int]) -> Callable[[Sequence[Argument],
     def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
         if len(arguments) != 1:
             raise UnsupportedError("rounding to a number of digits by floor or ceil is not decided")
-        x = arguments[0].interval
+        x = within_type(arguments[0])
         if not x.is_bounded or not all(math.isfinite(end) for end in (x.lo, x.hi)):
             return strict(arguments, null=True)
         return _both(function(x.lo), function(x.hi), arguments, result)
@@ -294,7 +383,7 @@ def _extreme(sign: int) -> Callable[[Sequence[Argument], Type, Semantics], Inter
     """
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-        intervals = [a.interval for a in arguments]
+        intervals = [within_type(argument) for argument in arguments]
         valued = [x for x in intervals if x.value]
         if not all(x.is_bounded for x in valued):
             return Interval()
@@ -332,6 +421,14 @@ FUNCTIONS = {
     "/": RangeFunction(_divide_type, _divide),
     "%": RangeFunction(_integer_type, _remainder),
     "pmod": RangeFunction(_integer_type, _positive_remainder),
+    "div": RangeFunction(_whole_quotient_type, _whole_quotient),
+    "&": RangeFunction(_integer_type, _bits(operator.and_)),
+    "|": RangeFunction(_integer_type, _bits(operator.or_)),
+    "^": RangeFunction(_integer_type, _bits(operator.xor)),
+    "~": RangeFunction(_one_integer, _inverted),
+    "shiftleft": RangeFunction(_shift_type, _shifted(operator.lshift, keeps_sign=True)),
+    "shiftright": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=True)),
+    "shiftrightunsigned": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=False)),
     "negative": RangeFunction(_same_type, _negative),
     "positive": RangeFunction(_same_type, _positive),
     "abs": RangeFunction(_same_type, _absolute),

@@ -30,6 +30,7 @@ __all__ = [
     "monotone",
     "strict",
     "widest_integer",
+    "within_type",
 ]
 
 #: The integer kinds; each contains the values of the ones before it.
@@ -74,6 +75,17 @@ def monotone(argument: Argument, function: Callable[[Any], Any], *, null: bool =
         None if interval.lo is None else function(interval.lo),
         None if interval.hi is None else function(interval.hi),
         null=null,
+    )
+
+
+def within_type(argument: Argument) -> Interval:
+    """The interval of an integer, with the ends of its type where a bound is not known."""
+    interval = argument.interval
+    if interval.is_bounded or not interval.value or not argument.type.kind.is_integer:
+        return interval
+    smallest, largest = argument.type.integer_range()
+    return interval.with_bounds(
+        smallest if interval.lo is None else interval.lo, largest if interval.hi is None else interval.hi
     )
 
 

@@ -191,7 +191,11 @@ def _to_float(argument: Argument, target: Type, semantics: Semantics) -> Interva
     result = monotone(argument, nearest)
     if target.kind is Kind.FLOAT and source is not Kind.DOUBLE and result.is_bounded:
         # Rounding through double first may differ by one unit in the last place from rounding once.
-        slack = [abs(end) * 2.0**-22 + 2.0**-140 for end in (result.lo, result.hi)]
+        # A number that a float holds is itself on every way.
+        slack = [
+            0.0 if exact_number(end) == exact_number(given) else abs(end) * 2.0**-22 + 2.0**-140
+            for end, given in ((result.lo, argument.interval.lo), (result.hi, argument.interval.hi))
+        ]
         return result.with_bounds(result.lo - slack[0], result.hi + slack[1])
     if target.kind is Kind.FLOAT and semantics.floats_may_keep_doubles and result.is_bounded:
         return result.with_bounds(min(result.lo, argument.interval.lo), max(result.hi, argument.interval.hi))

@@ -6,12 +6,13 @@ substr(c, 1, 3), left   ['ban', 'che']: a prefix of a smaller text is not greate
 upper, lower            do not keep the order: bounds character by character (``letter_case``)
 concat(c, '!')          at least 'banana'; at most the greatest prefix of 'cherry' followed by '!'
 length                  at least 0; exact where the slice has one text
-trim, substr(c, 2)      known where the slice has one text only
+trim, ltrim, rtrim      at most 'cherry'; at least 'banana', as no text of this range begins with a space
+substr(c, 2)            known where the slice has one text only
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
 from evaluator.functions.letter_case import LOWER, UPPER, LetterCase
@@ -112,14 +113,30 @@ def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return strict(arguments, len(x.lo), len(x.lo)) if x.is_point else strict(arguments, 0)
 
 
-def _trimmed(trim: Callable[[str], str]) -> RangeFunction:
-    """trim, ltrim, rtrim of spaces: known of one text, not of a range."""
+def _trimmed(*, left: bool, right: bool) -> RangeFunction:
+    """trim, ltrim, rtrim of spaces.
+
+    At the end: rtrim(x) is a prefix of x, so at most x. It is at least rtrim(p) for a prefix p of the lower bound that
+    has no character below the space: a text that is less than rtrim(p) stays so with spaces behind it.
+    At the start: in a range that begins above the space no text begins with one.
+    """
+
+    def trim(text: str) -> str:
+        text = text.lstrip(" ") if left else text
+        return text.rstrip(" ") if right else text
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
         if len(arguments) != 1:
             raise UnsupportedError("trimming other characters than spaces is not decided")
         x = arguments[0].interval
-        return strict(arguments, trim(x.lo), trim(x.lo)) if x.is_point else strict(arguments)
+        if x.is_point:
+            return strict(arguments, trim(x.lo), trim(x.lo))
+        if x.lo is None or (left and x.lo[:1] <= " "):
+            return strict(arguments)
+        if not right:
+            return x
+        plain = next((x.lo[:end] for end, char in enumerate(x.lo) if char < " "), x.lo)
+        return strict(arguments, plain.rstrip(" "), x.hi)
 
     return RangeFunction(_text_type, compute)
 
@@ -130,9 +147,9 @@ FUNCTIONS = {
     "left": RangeFunction(_text_type, _first_characters),
     "substring": RangeFunction(_text_type, _substring),
     "concat": RangeFunction(_concat_type, _concat),
-    "trim": _trimmed(lambda text: text.strip(" ")),
-    "ltrim": _trimmed(lambda text: text.lstrip(" ")),
-    "rtrim": _trimmed(lambda text: text.rstrip(" ")),
+    "trim": _trimmed(left=True, right=True),
+    "ltrim": _trimmed(left=True, right=False),
+    "rtrim": _trimmed(left=False, right=True),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
 }

@@ -45,6 +45,8 @@ def call(function: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> 
         ):
             raise UnsupportedError("a wide decimal as a double has no row form")
         value = _ARITHMETIC[name](*(_number(v, result) for v in values))
+        if name == "/" and result.kind is Kind.DECIMAL and value is not None:
+            value = _to_scale(value, result.scale)
         if name in ("floor", "ceil") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
             raise UnsupportedError(f"{name} of {values[0]} has no row form")
         return _wrapped(value, result)
@@ -110,7 +112,16 @@ def _is_wide(value: Any, value_type: Type) -> bool:
     return abs(value) >= 10**20 or value_type.scale > 18
 
 
+def _to_scale(quotient: Any, scale: int) -> Fraction:
+    """A quotient rounded half up, away from 0."""
+    units = abs(Fraction(quotient)) * 10**scale
+    rounded = Fraction(math.floor(units + Fraction(1, 2)), 10**scale)
+    return rounded if quotient >= 0 else -rounded
+
+
 def _number(value: Any, result: Type) -> Any:
+    if result.kind is Kind.DECIMAL and isinstance(value, int):
+        return Fraction(value)
     return float(value) if result.kind.is_fractional else Fraction(value) if isinstance(value, Decimal) else value
 
 
@@ -128,8 +139,24 @@ def _wrapped(value: Any, result: Type) -> Any:
     return (value - smallest) % (largest - smallest + 1) + smallest
 
 
-def _divided(x: float, y: float) -> float | None:
+def _divided(x: Any, y: Any) -> Any:
     return x / y if y else None
+
+
+def _toward_zero(x: int, y: int) -> int:
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def _bits(count: int) -> int:
+    if not 0 <= count < 32:
+        raise UnsupportedError("a shift by such a number of bits has no row form")
+    return count
+
+
+def _not_negative(x: int) -> int:
+    if x < 0:
+        raise UnsupportedError("an unsigned shift of a negative number has no row form")
+    return x
 
 
 def _remainder(x: int, n: int) -> int | None:
@@ -164,6 +191,14 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "-": lambda x, y: x - y,
     "*": lambda x, y: x * y,
     "/": _divided,
+    "div": lambda x, y: None if y == 0 else _toward_zero(x, y),
+    "&": lambda x, y: x & y,
+    "|": lambda x, y: x | y,
+    "^": lambda x, y: x ^ y,
+    "~": lambda x: -x - 1,
+    "shiftleft": lambda x, n: x * 2 ** _bits(n),
+    "shiftright": lambda x, n: math.floor(Fraction(x, 2 ** _bits(n))),
+    "shiftrightunsigned": lambda x, n: math.floor(Fraction(_not_negative(x), 2 ** _bits(n))),
     "%": _remainder,
     "pmod": lambda x, n: _positive_remainder(x, n),
     "negative": lambda x: _unless_smallest(x, -x),
@@ -243,6 +278,10 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "month": lambda m: m.month,
     "day": lambda m: m.day,
     "dayofyear": lambda m: m.timetuple().tm_yday,
+    "weekofyear": lambda m: m.isocalendar()[1],
+    "yearofweek": lambda m: m.isocalendar()[0],
+    "dayofweek": lambda m: m.isoweekday() % 7 + 1,
+    "weekday": lambda m: m.weekday(),
     "hour": lambda m: m.hour,
     "minute": lambda m: m.minute,
     "second": lambda m: m.second,

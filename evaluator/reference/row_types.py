@@ -38,7 +38,21 @@ __all__ = ["result_type"]
 #: An integer type, and the digits that it has beside a decimal, smallest type first.
 _INTEGERS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 _DOUBLES = ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "sqrt", "sign")
-_PARTS = ("year", "quarter", "month", "day", "dayofyear", "hour", "minute", "second", "datediff")
+_PARTS = (
+    "weekofyear",
+    "yearofweek",
+    "dayofweek",
+    "weekday",
+    "year",
+    "quarter",
+    "month",
+    "day",
+    "dayofyear",
+    "hour",
+    "minute",
+    "second",
+    "datediff",
+)
 _DATES = ("date_add", "date_sub", "add_months", "last_day", "to_date", "trunc")
 _TEXTS = ("lower", "upper", "left", "substring", "trim", "ltrim", "rtrim", "repeat")
 
@@ -52,11 +66,18 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
         case "*":
             return _product(types)
         case "/":
-            _check(not any(t.kind is Kind.DECIMAL for t in types) or any(t.kind.is_fractional for t in types), name)
+            if any(t.kind is Kind.DECIMAL for t in types) and not any(t.kind.is_fractional for t in types):
+                return _quotient(types)
             return FLOAT if _common_number(types) == FLOAT else DOUBLE
-        case "%" | "pmod":
+        case "%" | "pmod" | "&" | "|" | "^" | "~":
             _check(all(t.kind.is_integer for t in types), name)
             return _common_number(types)
+        case "div":
+            _check(all(t.kind.is_integer for t in types), name)
+            return BIGINT
+        case "shiftleft" | "shiftright" | "shiftrightunsigned":
+            _check(all(t.kind.is_integer for t in types), name)
+            return BIGINT if types[0] == BIGINT else INT
         case "negative" | "positive" | "abs":
             return _common_number(types[:1])
         case "floor" | "ceil":
@@ -144,6 +165,16 @@ def _product(types: Sequence[Type]) -> Type:
     if common.kind is not Kind.DECIMAL:
         return common
     return _decimal(sum(_digits(t)[0] for t in types) + 1, sum(_digits(t)[1] for t in types))
+
+
+def _quotient(types: Sequence[Type]) -> Type:
+    """Six digits behind the point at least, cut to 38 in all (Hive ``GenericUDFOPDivide``, Spark ``Divide``)."""
+    (whole, scale), (others_whole, others_scale) = (_digits(t) for t in types)
+    digits = max(6, scale + others_whole + others_scale + 1)
+    whole += others_scale
+    if whole + digits <= 38:
+        return decimal_type(whole + digits, digits)
+    return decimal_type(38, max(38 - whole, min(digits, 6)))
 
 
 def _whole(number: Type) -> Type:

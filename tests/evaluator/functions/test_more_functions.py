@@ -1,0 +1,110 @@
+"""Bits, whole and decimal quotients, weeks, trimmed texts, and integers of which one bound is known."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+
+import pytest
+
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.base import Argument
+from evaluator.language.interval import Interval, point
+from evaluator.language.types import BIGINT, DATE, INT, SMALLINT, STRING, Type, decimal_type
+from handler.sql.parsing import parse
+from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, stats
+
+D20200106 = 18_267  # a Monday
+DEC = decimal_type(10, 2)
+
+CASES = [
+    ("(x | 1) > 7", INT, (0, 5), "F"),
+    ("(x & 1) > 1", INT, (0, 5), "F"),
+    ("(x & 12) > 4", INT, (16, 23), "F"),
+    ("(x & 15) < 0", INT, (-99, 99), "F"),
+    ("(x ^ 1) > 7", INT, (0, 5), "F"),
+    ("~x >= 0", INT, (0, 5), "F"),
+    ("~x = -4", INT, (3, 3), "T"),
+    ("shiftleft(x, 2) > 20", INT, (0, 5), "F"),
+    ("shiftleft(x, 31) > 20", INT, (0, 5), "TFN"),
+    ("shiftright(x, 1) > 2", INT, (-9, 5), "F"),
+    ("shiftrightunsigned(x, 1) > 2", INT, (0, 5), "F"),
+    ("shiftrightunsigned(x, 1) > 2", INT, (-1, 5), "TFN"),
+    ("x div 2 > 2", INT, (-9, 5), "F"),
+    ("x div -2 > 4", INT, (-9, 5), "F"),
+    ("x div 0 > 4", INT, (-9, 5), "TFN"),
+    ("x / 3 > 7", DEC, ("1.00", "20.00"), "FN"),
+    ("x / 3 > 6", DEC, ("1.00", "20.00"), "TFN"),
+    ("x / -2 > 0", decimal_type(20, 0), ("1", "20"), "FN"),
+    ("x / 2 > 0", decimal_type(38, 0), ("1", "20"), "TFN"),
+    ("weekofyear(x) = 2", DATE, (D20200106, D20200106 + 6), "T"),
+    ("weekofyear(x) > 53", DATE, (D20200106 - 100, D20200106 + 6), "F"),
+    ("dayofweek(x) = 1", DATE, (D20200106, D20200106 + 5), "F"),
+    ("dayofweek(x) = 1", DATE, (D20200106, D20200106 + 6), "TF"),
+    ("weekday(x) > 4", DATE, (D20200106, D20200106 + 4), "F"),
+    ("trim(x) > 'c'", STRING, ("aa", "bb"), "F"),
+    ("trim(x) < 'a'", STRING, ("aa", "bb"), "F"),
+    ("trim(x) > 'c'", STRING, (" aa", "bb"), "TF"),
+    ("ltrim(x) > 'c'", STRING, ("aa", "bb"), "F"),
+    ("rtrim(x) < ' '", STRING, (" a", "bb"), "F"),
+    ("rtrim(x) < 'a'", STRING, ("a  b", "bb"), "F"),
+    ("rtrim(x) < 'a\\t'", STRING, ("a\t", "bb"), "TF"),
+]
+
+
+@pytest.mark.parametrize("engine", [SPARK, HIVE], ids=["spark", "hive"])
+@pytest.mark.parametrize(("text", "of", "ends", "expected"), CASES, ids=lambda value: str(value))
+def test_what_a_function_makes_of_a_range(text, of, ends, expected, engine) -> None:
+    known = {"x": stats(of, *ends)}
+    assert outcome_of(parse(text, engine.engine), known, engine) == expected
+
+
+HALF_KNOWN = [
+    ("-x >= 0", INT, (1, None), "F"),
+    ("-x > 0", INT, (0, None), "F"),
+    ("abs(x) < 1", INT, (1, None), "F"),
+    ("abs(x) < 0", INT, (None, None), "TFN"),  # the smallest integer has no absolute value
+    ("x - 1 < 0", INT, (1, None), "F"),
+    ("x + 1 < 0", INT, (1, None), "TFN"),  # the greatest integer and 1 may be the smallest one
+    ("x + 1 < 0", SMALLINT, (1, None), "F"),
+    ("x + 1L < 2", INT, (1, None), "F"),
+    ("greatest(x, 5) < 5", INT, (1, None), "F"),
+    ("least(x, 5) > 5", INT, (1, None), "F"),
+    ("x % 10 < 0", INT, (1, None), "F"),
+    ("x div 10 < 0", INT, (1, None), "F"),
+]
+
+
+@pytest.mark.parametrize(("text", "of", "ends", "expected"), HALF_KNOWN, ids=lambda value: str(value))
+def test_an_integer_of_which_one_bound_is_known_ends_with_its_type(text, of, ends, expected) -> None:
+    assert outcome_of(parse(text, "spark"), {"x": stats(of, *ends)}) == expected
+
+
+@pytest.mark.parametrize(("sign", "of_bits"), [("&", operator.and_), ("|", operator.or_), ("^", operator.xor)])
+def test_the_range_of_bits_holds_every_result(sign: str, of_bits) -> None:
+    values = (-9, -8, -3, -1, 0, 1, 2, 4, 7, 8, 11)
+    ranges = [(lo, hi) for lo, hi in itertools.product(values, values) if lo <= hi]
+    for (a, b), (c, d) in itertools.product(ranges, ranges):
+        got = FUNCTIONS[sign].compute(
+            [Argument(INT, Interval(a, b, null=False)), Argument(INT, Interval(c, d, null=False))], INT, SPARK
+        )
+        results = [of_bits(x, y) for x in range(a, b + 1) for y in range(c, d + 1)]
+        assert got.lo <= min(results)
+        assert max(results) <= got.hi
+
+
+@pytest.mark.parametrize("name", ["trim", "ltrim", "rtrim"])
+def test_the_range_of_a_trimmed_text_holds_every_result(name: str) -> None:
+    trim = {"trim": lambda s: s.strip(" "), "ltrim": lambda s: s.lstrip(" "), "rtrim": lambda s: s.rstrip(" ")}[name]
+    texts = sorted("".join(chars) for length in range(4) for chars in itertools.product("\t a", repeat=length))
+    for lo, hi in itertools.combinations(texts, 2):
+        got = FUNCTIONS[name].compute([Argument(STRING, Interval(lo, hi, null=False))], STRING, SPARK)
+        results = [trim(text) for text in texts if lo <= text <= hi]
+        assert got.lo is None or got.lo <= min(results)
+        assert got.hi is None or got.hi >= max(results)
+
+
+@pytest.mark.parametrize(("of", "shift"), [(INT, 31), (BIGINT, 31)])
+def test_a_shift_beyond_the_type_is_not_decided(of: Type, shift: int) -> None:
+    got = FUNCTIONS["shiftleft"].compute([Argument(of, point(1)), Argument(INT, point(shift))], of, SPARK)
+    assert (got.lo is None) is (of == INT)
