@@ -15,6 +15,7 @@ Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -45,6 +46,7 @@ from evaluator.binding.leaves import (
     text_constant,
 )
 from evaluator.binding.list_members import as_column_type, check_one_comparison, holds_exactly, may_hold_any
+from evaluator.binding.nan_tests import against_nan, is_nan
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand
 from evaluator.binding.operands import (
@@ -86,6 +88,7 @@ __all__ = ["bind", "bind_operand"]
 
 
 #: Made once: most filters are short.
+_INFINITE = (math.inf, -math.inf)
 _FIRST_LEAVES = tuple(Leaf(number) for number in range(32))
 #: For so many unknown columns of a filter similar names are looked for.
 _MAX_NEAR = 5
@@ -234,6 +237,10 @@ class _Binder:
             return between_operands(op, left, right, self._semantics), None
         if isinstance(left, BoundConstant):
             return between_constants(op, left, right), None
+        if is_nan(right):
+            of_nan = against_nan(op, left, self._semantics)
+            if of_nan is not None:
+                return of_nan, None
         if not right.interval.value:
             return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
         if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
@@ -256,6 +263,7 @@ class _Binder:
         test = against_column(op, operand, to_ordinals(interval, operand.type))
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and has_one_form(operand.type)
         is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
+        is_key = is_key and interval.lo not in _INFINITE
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
     def _with_clock(self, op: str, left: BoundOperand, right: BoundOperand) -> Iterator[Test]:
@@ -284,6 +292,11 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
+        if any(map(is_nan, constants)) and (equal := against_nan("=", operand, self._semantics)) is not None:
+            yield equal, None
+            constants = [m for m in constants if not is_nan(m)]
+            if not constants:
+                return
         moments = [m for m in constants if m.is_range]
         if moments:
             if len({operand.type, *(m.type for m in constants if m.interval.value)}) > 1:
@@ -300,6 +313,7 @@ class _Binder:
         target: BoundOperand = operand
         points: list[Any] = []
         lookups: list[Any] = []
+        is_finite = True
         taken = self._semantics.lists_take_column_type
         wider: list[Interval] = list(as_column_type(operand.type, constants)) if taken else []
         for member in constants:
@@ -316,10 +330,12 @@ class _Binder:
             elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
                 points.append(ordinal.lo)
                 lookups.append(interval.lo)
+                is_finite = is_finite and interval.lo not in _INFINITE
         dtype = array_dtype(target.type) if isinstance(target, BoundColumn) else np.dtype(object)
         if dtype == np.int64:
             points = [p for p in points if -(1 << 63) <= p < 1 << 63]
         has_key = isinstance(target, BoundColumn) and not wider and has_one_form(target.type)
+        has_key = has_key and is_finite and len(constants) == len(members)
         lookup = (
             Lookup(target.field, tuple(lookups))
             if has_key and not moments and isinstance(target, BoundColumn)

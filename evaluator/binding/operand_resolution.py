@@ -47,7 +47,7 @@ from evaluator.language.literal import kept_digits
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import BOOLEAN, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["resolve_operand"]
 
@@ -82,6 +82,8 @@ def resolve_operand(
                 return _bind_column(node, schema, semantics)
             case ex.Call(function=name, arguments=()) if name in MOMENT_FUNCTIONS:
                 return _bind_moment(name, schema, semantics)
+            case ex.Call(function="rand" | "random") if all(isinstance(seed, BoundConstant) for seed in arguments):
+                return BoundConstant(None, Interval(0.0, 1.0, null=False), DOUBLE, True)
             case ex.Literal(value=value, type=literal_type):
                 if literal_type.kind.is_timestamp and isinstance(value, Fraction):
                     value = kept_digits(value, semantics)
@@ -147,7 +149,8 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
             value, result = folded
             if name != "cast" and not isinstance(value, TimeSpan):
                 result = _agreed(name, result, node.type)
-            bound: BoundOperand = BoundConstant(value, point(value), result, of_clock)
+            interval = literal_interval(value, result) if isinstance(value, float) else point(value)
+            bound: BoundOperand = BoundConstant(value, interval, result, of_clock)
         else:
             bound = _bind_call(node, arguments, semantics)
         if name == "cast" and semantics.casts_may_vanish and _changes_number(read[0], bound):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -190,11 +191,22 @@ def _date_of_text(values: Sequence[Any], types: Sequence[Type], _: Type | None, 
     return date_constant(day_of_text(values[0]))
 
 
+#: What Spark reads in a text in place of a number (``Cast.processFloatingPointSpecialLiterals``).
+_SPECIAL_NUMBERS = {
+    "nan": math.nan,
+    **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), math.inf),
+    **dict.fromkeys(("-inf", "-infinity"), -math.inf),
+}
+
+
 def _cast(values: Sequence[Any], types: Sequence[Type], result: Type | None, semantics: Semantics) -> Result | None:
     """Spark's casts of which the range function leaves the last digit open."""
     if not semantics.functions_of_spark or result is None:
         return None
     [value], [source] = values, types
+    if result.kind.is_fractional and source.kind is Kind.STRING:
+        special = _SPECIAL_NUMBERS.get(str(value).strip(" ").lower())
+        return None if special is None else (special, result)
     if result == STRING and source.kind is Kind.TIMESTAMP and isinstance(value, int):
         if clock_constant(value, value, semantics, in_days=True) is None:
             return None  # it may be shown as another one

@@ -13,6 +13,7 @@ mostly one point. It is wider where the engine itself rounds the column before i
     float                   integer, decimal    from the nearest double to the nearest float: engines differ
                                                 (Hive 4 rounds a double constant to float, and either reads a float's
                                                 digits anew for a double column: both are in the interval)
+    double, float           infinity            infinity
     text                    text                the text; CHAR: from the trimmed to the padded text (P15)
     number                  canonical digits    the number; any other text: not converted (P11)
     date                    timestamp           its fraction of a day: 12:00 lies between two dates; a day around it
@@ -79,6 +80,8 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
     match column.kind:
         case kind if kind.is_integer or kind is Kind.DECIMAL:
             return _as_exact(_number(value, literal), literal, column, via or literal, semantics)
+        case Kind.FLOAT | Kind.DOUBLE if literal.kind.is_fractional and math.isinf(value):
+            return point(value)
         case Kind.FLOAT | Kind.DOUBLE:
             return _as_float(_number(value, literal), literal, column, semantics)
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR if literal.kind.is_text:
