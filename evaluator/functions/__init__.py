@@ -9,6 +9,7 @@ file, and ``base`` holds the interface:
     from_text.py     CAST of text to numbers, dates and timestamps
     calendar.py      year month day quarter hour ... date_add datediff trunc to_date unix_timestamp ...
     date_pattern.py  date_format
+    zone_shifts.py   from_utc_timestamp to_utc_timestamp
     text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
     constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
@@ -23,13 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.functions import arithmetic, calendar, conditional, text
+from evaluator.functions import arithmetic, calendar, conditional, text, zone_shifts
 from evaluator.functions.base import RangeFunction
 from evaluator.language.function_names import SYNONYMS
 
 __all__ = ["FUNCTIONS", "RangeFunction"]
 
-_BY_NAME = {**arithmetic.FUNCTIONS, **calendar.FUNCTIONS, **conditional.FUNCTIONS, **text.FUNCTIONS}
+_BY_NAME = {
+    **arithmetic.FUNCTIONS,
+    **calendar.FUNCTIONS,
+    **conditional.FUNCTIONS,
+    **text.FUNCTIONS,
+    **zone_shifts.FUNCTIONS,
+}
 #: Range functions by name and by synonym.
 FUNCTIONS: Mapping[str, RangeFunction] = {
     **_BY_NAME,

@@ -19,7 +19,7 @@ _COUNTS: dict[tuple[int, int | None], str] = {
     (
         2,
         2,
-    ): "+ - * / % pmod div & | ^ shiftleft shiftright shiftrightunsigned "
+    ): "+ - * / % pmod div & | ^ shiftleft shiftright shiftrightunsigned from_utc_timestamp to_utc_timestamp "
     "date_add date_sub add_months datediff trunc date_trunc date_format left repeat",
     (2, 3): "substring",
     (1, None): "greatest least concat coalesce branches",

@@ -167,8 +167,8 @@ FUNCTION_NAMES = (
     ),
     FunctionName("to_unix_timestamp", hive=("GenericUDFToUnixTimeStamp",)),
     FunctionName("from_unixtime", catalyst=("FromUnixTime",), hive=("GenericUDFFromUnixTime", "UDFFromUnixTime")),
-    FunctionName("from_utc_timestamp", hive=("GenericUDFFromUtcTimestamp",)),
-    FunctionName("to_utc_timestamp", hive=("GenericUDFToUtcTimestamp",)),
+    FunctionName("from_utc_timestamp", catalyst=("FromUTCTimestamp",), hive=("GenericUDFFromUtcTimestamp",)),
+    FunctionName("to_utc_timestamp", catalyst=("ToUTCTimestamp",), hive=("GenericUDFToUtcTimestamp",)),
     FunctionName("current_date", hive=("GenericUDFCurrentDate",)),
     FunctionName("current_timestamp", hive=("GenericUDFCurrentTimestamp",)),
     # text

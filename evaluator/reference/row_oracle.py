@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
 
 import numpy as np
 
@@ -102,6 +103,8 @@ def value_of(
                 return _of_clock(function, semantics)
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
+            case ex.Call(function="from_utc_timestamp" | "to_utc_timestamp" as function):
+                return _of_zone(function, children, semantics)
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
                 operands = children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
@@ -187,6 +190,28 @@ def _seconds_shown(operands: list[_Typed], semantics: Semantics) -> list[_Typed]
     (seconds, value_type), *others = operands
     shown = None if seconds is None else _wall_clock(seconds * 1_000_000, semantics) // 1_000_000
     return [(shown, value_type), *others]
+
+
+def _of_zone(function: str, operands: list[_Typed], semantics: Semantics) -> _Typed:
+    """A moment moved by the offset of a zone: an instant in Spark, a wall clock in Hive."""
+    (micros, value_type), (name, _) = operands
+    is_decided = value_type.kind is (Kind.TIMESTAMP_LTZ if semantics.functions_of_spark else Kind.TIMESTAMP)
+    if not is_decided or (semantics.moves_by_instant and not semantics.functions_of_spark) or "/" not in (name or "/"):
+        raise UnsupportedError(f"{function} of {value_type} in {name} has no row form")
+    if micros is None or name is None:
+        return None, value_type
+    try:
+        zone = zone_named(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UnsupportedError(f"the zone {name} has no row form") from None
+    moment = EPOCH + datetime.timedelta(microseconds=math.floor(micros))
+    if function == "from_utc_timestamp":
+        offset = moment.replace(tzinfo=_UTC).astimezone(zone).utcoffset()
+    else:
+        offset = moment.replace(tzinfo=zone).utcoffset()
+    assert offset is not None
+    sign = 1 if function == "from_utc_timestamp" else -1
+    return micros + sign * (offset // MICROSECOND), value_type
 
 
 def _is_moment(operands: list[_Typed]) -> bool:

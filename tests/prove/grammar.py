@@ -56,6 +56,7 @@ CAST_TARGETS = (
     Type(Kind.VARCHAR, 2),
 )
 UNITS = ("YEAR", "yyyy", "quarter", "month", "MM", "week", "day", "hour", "minute", "second")
+ZONES = ("UTC", "America/Los_Angeles", "Asia/Kathmandu", "Australia/Lord_Howe", "PST", "Mars/Phobos")
 _NUMBERS = (INT, BIGINT, DOUBLE, FLOAT, decimal_type(5, 1), decimal_type(20, 4), decimal_type(30, 10))
 _TEXTS = (
     "2020-01-01",
@@ -374,6 +375,8 @@ class Grammar:
                 return ex.Literal(rng.randint(-2, 3), INT), INT
             case "unit":
                 return ex.Literal(rng.choice(UNITS), STRING), STRING
+            case "zone":
+                return ex.Literal(rng.choice(ZONES), STRING), STRING
             case "pattern":
                 return ex.Literal(rng.choice(PATTERNS), STRING), STRING
             case "same":

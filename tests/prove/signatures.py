@@ -46,6 +46,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "trunc": ("moment", "unit"),
     "date_trunc": ("unit", "moment"),
     "date_format": ("moment", "pattern"),
+    **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), ("moment", "zone")),
     "from_unixtime": ("integer", "pattern?"),
     **dict.fromkeys(("lower", "lcase", "upper", "ucase", "trim", "ltrim", "rtrim", "length"), ("text",)),
     "left": ("text", "small"),

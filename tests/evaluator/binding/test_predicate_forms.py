@@ -272,7 +272,7 @@ FORMS = {
         ("concat('x', s) = 'xbanana'", "BCF"),
         ("length(s) = 2", "ABCEF"),
         ("left(s, 1) = 'b'", "BCEF"),
-        ("trim(s) = 'b%'", "ABCEF"),
+        ("trim(s) = 'b%'", "CEF"),
     ],
 }
 ROWS = [

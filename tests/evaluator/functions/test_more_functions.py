@@ -10,7 +10,8 @@ import pytest
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
 from evaluator.language.interval import Interval, point
-from evaluator.language.types import BIGINT, DATE, INT, SMALLINT, STRING, Type, decimal_type
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DATE, INT, SMALLINT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
 from handler.sql.parsing import parse
 from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, stats
 
@@ -57,6 +58,28 @@ CASES = [
 def test_what_a_function_makes_of_a_range(text, of, ends, expected, engine) -> None:
     known = {"x": stats(of, *ends)}
     assert outcome_of(parse(text, engine.engine), known, engine) == expected
+
+
+DAY = 86_400_000_000
+ZONES = [
+    ("from_utc_timestamp(x, 'America/Los_Angeles') > timestamp'2020-01-06 16:00:00'", "F"),
+    ("from_utc_timestamp(x, 'America/Los_Angeles') > timestamp'2020-01-06 15:59:59'", "TF"),
+    ("to_utc_timestamp(x, 'America/Los_Angeles') < timestamp'2020-01-06 08:00:00'", "F"),
+    ("to_utc_timestamp(x, 'Asia/Kathmandu') < timestamp'2020-01-05 18:15:00'", "F"),
+    ("to_utc_timestamp(x, 'Asia/Kathmandu') <= timestamp'2020-01-05 18:15:00'", "TF"),
+    ("to_utc_timestamp(x, 'UTC') < timestamp'2020-01-06 00:00:00'", "F"),
+    ("to_utc_timestamp(x, 'PST') < timestamp'2019-01-06 00:00:00'", "TFN"),
+    ("to_utc_timestamp(x, 'Mars/Phobos') < timestamp'2019-01-06 00:00:00'", "TFN"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ZONES, ids=lambda value: str(value))
+def test_a_moment_of_another_zone(text: str, expected: str) -> None:
+    day = (D20200106 * DAY, (D20200106 + 1) * DAY)
+    assert outcome_of(parse(text, "spark"), {"x": stats(TIMESTAMP_LTZ, *day)}) == expected
+    hive4 = Semantics.named("hive4", "Europe/Berlin")
+    assert outcome_of(parse(text, "hive"), {"x": stats(TIMESTAMP, *day)}, hive4) == expected
+    assert outcome_of(parse(text, "hive"), {"x": stats(TIMESTAMP, *day)}, HIVE) == "TFN"  # Hive 2 moves instants
 
 
 HALF_KNOWN = [
