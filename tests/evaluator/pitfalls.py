@@ -140,14 +140,21 @@ PITFALLS = [
     ),
     Pitfall("P3", "one missing bound may hide NaN", {"d": stats(DOUBLE, None, 5.0)}, "d > 100.0", "TF"),
     Pitfall(
-        "P3", "a NaN constant", {"d": stats(DOUBLE, 1.0, 5.0)}, compare("<", col("d"), lit(math.nan, DOUBLE)), "TFN"
+        "P3", "a NaN constant", {"d": stats(DOUBLE, 1.0, None)}, compare("<", col("d"), lit(math.nan, DOUBLE)), "TF"
+    ),
+    Pitfall(
+        "P3",
+        "a NaN constant, no NaN",
+        {"d": stats(DOUBLE, 1.0, 5.0)},
+        compare(">=", col("d"), lit(math.nan, DOUBLE)),
+        "F",
     ),
     Pitfall(
         "P3",
         "NaN in a NOT IN list",
-        {"d": stats(DOUBLE, 1.0, 1.0)},
+        {"d": stats(DOUBLE, 1.0, None)},
         ex.Not(ex.In(col("d"), (lit(1.0, DOUBLE), lit(math.nan, DOUBLE)))),
-        "TFN",
+        "TF",
     ),
     # != prunes only where lo = v = hi (datafusion#560).
     Pitfall("P4", "v inside the range", {"x": stats(INT, 4, 6)}, "x != 5", "TF"),
@@ -368,9 +375,9 @@ PITFALLS = [
     Pitfall(
         "P16",
         "never for NaN",
-        {"d": stats(DOUBLE, 1.0, 2.0)},
+        {"d": stats(DOUBLE, None, None)},
         ex.Compare("=", col("d"), lit(math.nan, DOUBLE)),
-        "TFN",
+        "TF",
         no_key=True,
     ),
     Pitfall(

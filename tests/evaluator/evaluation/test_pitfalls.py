@@ -74,10 +74,15 @@ def test_p3_one_missing_bound_of_a_double_may_hide_nan() -> None:
     assert outcome_of(ex.Compare(">", col("d"), lit(100.0, DOUBLE)), {"d": stats(DOUBLE, None, 5.0)}) == "TF"
 
 
-def test_p3_a_nan_literal_is_unknown() -> None:
-    assert outcome_of(ex.Compare("<", col("d"), lit(math.nan, DOUBLE)), {"d": stats(DOUBLE, 1.0, 5.0)}) == "TFN"
+def test_p3_a_nan_literal_is_decided_only_where_bounds_rule_nan_out() -> None:
+    less = ex.Compare("<", col("d"), lit(math.nan, DOUBLE))
+    assert outcome_of(less, {"d": stats(DOUBLE, 1.0, 5.0)}) == "T"
+    assert outcome_of(less, {"d": stats(DOUBLE, 1.0, 5.0)}, HIVE) == "TF"
+    for lo, hi in ((None, None), (1.0, None), (None, 5.0), (1.0, math.nan)):
+        assert outcome_of(less, {"d": stats(DOUBLE, lo, hi)}) == "TF"
     members = (lit(1.0, DOUBLE), lit(math.nan, DOUBLE))
-    assert outcome_of(ex.Not(ex.In(col("d"), members)), {"d": stats(DOUBLE, 1.0, 1.0)}) == "TFN"
+    assert outcome_of(ex.Not(ex.In(col("d"), members)), {"d": stats(DOUBLE, 1.0, 1.0)}) == "F"
+    assert outcome_of(ex.Not(ex.In(col("d"), members)), {"d": stats(DOUBLE, 1.0, None)}) == "TF"
 
 
 # P4: != prunes only a single value (datafusion#560)
