@@ -1,0 +1,75 @@
+"""The page docs/reference/functions.md, made of what the evaluator decides: ``python -m tests.docs.function_table``."""
+
+from __future__ import annotations
+
+import pathlib
+
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.constant_dates import FUNCTIONS as DATES
+from evaluator.functions.constant_moments import FUNCTIONS as MOMENTS
+from evaluator.functions.constant_numbers import FUNCTIONS as NUMBERS
+from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS
+from evaluator.language.function_names import SYNONYMS
+
+__all__ = ["PAGE", "page"]
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/functions.md"
+
+#: Functions of which bounds of a column say nothing, and why.
+UNDECIDABLE = {
+    "md5, sha1, sha2, crc32, hash, xxhash64": "a hash spreads neighbours over all results",
+    "reverse, soundex, levenshtein": "the order of the results has nothing to do with that of the texts",
+    "base64, unbase64, encode, decode": "the order of the digits is not that of the bytes",
+    "regexp_extract, regexp_replace, replace, translate": "any text of the range may hold the pattern",
+    "get_json_object, from_json, parse_url": "the value stands anywhere in the text",
+    "size, array_contains, element_at, map values": "no statistics are kept of arrays and maps",
+    "uuid, input_file_name, monotonically_increasing_id": "known only when the query runs",
+    "i + 1 where the upper bound is not known": "the greatest integer wraps, or fails, by engine and setting",
+    "CAST(bigint AS int) where a bound is not known": "values that do not fit wrap, by engine and setting",
+    "a text compared with a number, CAST(s AS int)": "'10' is less than '9' as text; files of one text are decided",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    by_range = sorted({SYNONYMS.get(name, name) for name in FUNCTIONS} - {"branches"})
+    of_constants = {name for table in (DATES, MOMENTS, NUMBERS, TEXT_FUNCTIONS) for name, _ in table}
+    undecidable = {name for names in UNDECIDABLE for name in names.split(", ")}
+    only_constants = sorted((of_constants | set(CONCATENATED)) - set(FUNCTIONS) - undecidable - {"cast"})
+    lines = [
+        "# Functions in filters",
+        "",
+        "What a filter's function of a column lets Sargo skip. A test compares this page with the code.",
+        "",
+        "## Decided from the range of a column",
+        "",
+        "CAST, IF and CASE are, too.",
+        "",
+        _listed(by_range),
+        "",
+        "## Decided of constants only",
+        "",
+        "A filter may compare a column with them. Of a column they are not decided yet.",
+        "",
+        _listed(only_constants),
+        "",
+        "## Undecidable from ranges",
+        "",
+        "| Functions | Why |",
+        "|---|---|",
+        *(f"| {names} | {why} |" for names, why in UNDECIDABLE.items()),
+        "",
+        "Statistics of the results themselves, as an expression index or a sketch has them, help with many of them.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _listed(names: list[str]) -> str:
+    """The names in lines of ten."""
+    quoted = [f"`` {name} ``" if "`" in name else f"`{name}`" for name in names]
+    return ",\n".join(", ".join(quoted[start : start + 10]) for start in range(0, len(quoted), 10))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
