@@ -14,6 +14,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,9 @@ class Postgres:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.port = free_port()
-        self.data = cluster.home / "data" / "postgres"
+        # PostgreSQL refuses root, and pytest closes its folders to every other user, again with each run that begins.
+        self._folder = tempfile.TemporaryDirectory(prefix="sargo-postgres-")
+        self.data = Path(self._folder.name) / "data"
 
     @staticmethod
     def binaries() -> Path | None:
@@ -53,12 +56,10 @@ class Postgres:
 
     def __enter__(self) -> Postgres:
         self.data.mkdir(mode=0o700)
-        if os.geteuid() == 0:  # PostgreSQL refuses root
+        if os.geteuid() == 0:
             user = pwd.getpwnam("postgres")
-            os.chown(self.data, user.pw_uid, user.pw_gid)
-            for folder in self.data.parents:  # folders of a test are closed to other users
-                if folder.stat().st_uid == 0 and not folder.stat().st_mode & 0o001:
-                    folder.chmod(folder.stat().st_mode | 0o001)
+            for folder in (self.data, self.data.parent):
+                os.chown(folder, user.pw_uid, user.pw_gid)
         self._run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
         options = ["-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
         options += ["-c", "fsync=off", "-c", "max_connections=40", "-c", "shared_buffers=32MB"]
@@ -70,6 +71,7 @@ class Postgres:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.cluster.kill("postgres")
+        self._folder.cleanup()
 
     def tables(self) -> int:
         """The tables of the metastore's schema."""
@@ -129,8 +131,7 @@ class Metastore:
                     "hive.metastore.warehouse.external.dir": "/user/hive/external",
                     "hive.metastore.event.db.notification.api.auth": "false",
                     "metastore.housekeeping.threads.on": "false",
-                    # Sessions of HiveServer2 that end may leave a connection behind.
-                    "metastore.connection.pooling.maxPoolSize": "30",
+                    "metastore.connection.pooling.maxPoolSize": "10",
                 }
             )
         )
