@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from evaluator.binding import rules
+from evaluator.binding.interval_cells import Cells, constants_of, is_discrete
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -41,18 +41,14 @@ from evaluator.binding.leaves import (
     Membership,
     NullTest,
     OutOfRange,
-    Piece,
     Prefix,
     Test,
-    possible_values,
 )
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.language import expression as ex
 from evaluator.language import outcome
-from evaluator.language.interval import Interval
-from evaluator.language.types import Kind, Type
-from evaluator.statistics.ranges import GREATEST, LEAST, Range, range_of
+from evaluator.language.types import Type
 
 __all__ = ["refined"]
 
@@ -251,7 +247,7 @@ def _is_tight(program: Program, leaves: Sequence[BoundLeaf], of: Type) -> bool:
         negates = type(step) is Leaf
     if type(last) is Or:
         if all(_is_choice(test) and not negated for test, negated in tests):
-            return not _is_discrete(of) or not _touch(tests)
+            return not is_discrete(of) or not _touch(tests)
         tests = [(test, not negated) for test, negated in tests]
         if any(isinstance(test, NullTest) for test, _ in tests):
             return False
@@ -262,7 +258,7 @@ def _is_tight(program: Program, leaves: Sequence[BoundLeaf], of: Type) -> bool:
 
 def _is_one_interval(tests: list[tuple[Test, bool]]) -> bool:
     """Whether these conditions on one column, ANDed, are one interval that is not empty."""
-    is_discrete = False
+    has_steps = False
     lower: tuple[Any, bool] | None = None
     upper: tuple[Any, bool] | None = None
     for test, negated in tests:
@@ -276,7 +272,7 @@ def _is_one_interval(tests: list[tuple[Test, bool]]) -> bool:
         if (op not in _HALF_LINES and op != "=") or not test.right.interval.is_point:
             return False
         value = test.right.interval.lo
-        is_discrete = _is_discrete(test.left.type)
+        has_steps = is_discrete(test.left.type)
         is_lower, closed = _HALF_LINES.get(op, (True, True))
         if is_lower:
             lower = max((value, not closed), lower or (value, not closed))
@@ -284,7 +280,7 @@ def _is_one_interval(tests: list[tuple[Test, bool]]) -> bool:
             upper = min((value, closed), upper or (value, closed))
     if lower is None or upper is None:
         return True
-    if is_discrete:
+    if has_steps:
         return bool(lower[0] + lower[1] <= upper[0] - (not upper[1]))
     return bool(lower[0] < upper[0]) or (lower[0] == upper[0] and not lower[1] and upper[1])
 
@@ -295,37 +291,20 @@ def _is_choice(test: Test) -> bool:
 
 def _touch(tests: list[tuple[Test, bool]]) -> bool:
     """Whether two of the values that are asked for are neighbours."""
-    values = sorted({value for test, _ in tests for value in _constants(test)})
+    values = sorted({value for test, _ in tests for value in constants_of(test)})
     return any(after - before <= 1 for before, after in pairwise(values))
-
-
-def _is_discrete(of: Type) -> bool:
-    return of.kind.is_integer or of.kind in (Kind.DATE, Kind.BOOLEAN)
-
-
-def _constants(test: Test) -> list[Any]:
-    """The values at which the truth of a test may change."""
-    match test:
-        case Comparison(right=BoundConstant(interval=constant)):
-            return [constant.lo, constant.hi]
-        case Membership(members=members):
-            return list(members.values)
-        case Prefix(prefix=prefix, successor=successor):
-            return [prefix.interval.lo] if successor is None else [prefix.interval.lo, successor.interval.lo]
-        case _:
-            return []
 
 
 def _together(program: Program, leaves: Sequence[BoundLeaf], column: BoundColumn) -> IntervalSets | None:
     """The sets of values of one column on which a program over it is TRUE, FALSE and NULL."""
     tests = {index: leaves[index].test for index in program.leaf_indices}
-    constants = {constant for test in tests.values() for constant in _constants(test)}
+    constants = {constant for test in tests.values() for constant in constants_of(test)}
     if column.type.kind.is_fractional:
         constants.add(math.inf)
     if len(constants) > _MAX_CONSTANTS:
         return None
     try:
-        cells = _Cells(sorted(constants), column)
+        cells = Cells(sorted(constants), column)
     except TypeError:  # constants without a common order
         return None
 
@@ -355,97 +334,3 @@ def _fold(table: Sequence[int], start: int, outcomes: Sequence[int]) -> int:
     for one in outcomes:
         total = table[total << 3 | one]
     return total
-
-
-class _Between:
-    """Any value in the gap between two constants, as far as constants can tell: the rules compare it with them."""
-
-    __slots__ = ("_above", "_below", "_is_first", "_is_last")
-
-    def __init__(self, below: Any, above: Sequence[Any], *, is_first: bool) -> None:
-        self._below: Any = below
-        self._above: Any = above[0] if above else None
-        self._is_first, self._is_last = is_first, not above
-
-    def __lt__(self, other: object) -> bool:
-        return other is not self and not self._is_last and self._above <= other
-
-    def __gt__(self, other: object) -> bool:
-        return other is not self and not self._is_first and self._below >= other
-
-    def __le__(self, other: object) -> bool:
-        return other is self or self < other
-
-    def __ge__(self, other: object) -> bool:
-        return other is self or self > other
-
-
-class _Cells:
-    """Gap, constant, gap, ..., constant, gap, and NULL last."""
-
-    def __init__(self, constants: list[Any], column: BoundColumn) -> None:
-        self._constants = constants
-        self._type = column.type
-        self._count = 2 * len(constants) + 1
-
-    def outcomes(self, test: Test) -> list[int]:
-        """The outcome of a test in each cell, and for NULL."""
-        cells = [self._outcome(test, number) for number in range(self._count)]
-        nothing = Range(GREATEST, LEAST, True, False)
-        return [*cells, int(rules.pack(possible_values(test, lambda operand: _range(operand, nothing))))]
-
-    def _outcome(self, test: Test, number: int) -> int:
-        at, is_constant = divmod(number, 2)
-        if is_constant:
-            constant = self._constants[at]
-            single = Range(constant, constant, False, True)
-            return int(rules.pack(possible_values(test, lambda operand: _range(operand, single))))
-        if self._type.kind.is_fractional and number == self._count - 1:  # NaN
-            if isinstance(test, NullTest):
-                return outcome.FALSE
-            has_null = isinstance(test, Membership) and test.members.has_null
-            return _BOTH | outcome.NULL if has_null else _BOTH
-        between = _Between(self._constants[at - 1] if at else None, self._constants[at : at + 1], is_first=at == 0)
-        gap = Range(between, between, False, True)
-        return int(rules.pack(possible_values(test, lambda operand: _range(operand, gap))))
-
-    def pieces(self, outcomes: Sequence[int], bit: int) -> tuple[Piece, ...]:
-        """The intervals of the cells with this bit; neighbours are joined."""
-        found: list[Piece] = []
-        start: int | None = None
-        numbers = [number for number in range(self._count) if not self._is_empty(number)]
-        for place, number in enumerate(numbers):
-            if outcomes[number] & bit and start is None:
-                start = number
-            if start is not None and not outcomes[number] & bit:
-                found.append(self._piece(start, numbers[place - 1]))
-                start = None
-        if start is not None:
-            found.append(self._piece(start, numbers[-1]))
-        return tuple(found)
-
-    def _is_empty(self, number: int) -> bool:
-        """Whether a gap holds no value of the type."""
-        if number % 2 or not _is_discrete(self._type):
-            return False
-        least, greatest = (0, 1) if self._type.kind is Kind.BOOLEAN else (-math.inf, math.inf)
-        at = number // 2
-        below = self._constants[at - 1] if at else least - 1
-        above = self._constants[at] if at < len(self._constants) else greatest + 1
-        return bool(above - below < 2)
-
-    def _piece(self, first: int, last: int) -> Piece:
-        lo = self._constants[first // 2 - (first % 2 == 0)] if first else None
-        hi = self._constants[last // 2] if last < self._count - 1 else None
-        lo_open, hi_open = first % 2 == 0, last % 2 == 0
-        if _is_discrete(self._type):
-            lo, lo_open = (lo if lo is None else lo + lo_open), False
-            hi, hi_open = (hi if hi is None else hi - hi_open), False
-        return Piece(self._end(lo), self._end(hi), lo_open, hi_open)
-
-    def _end(self, value: Any) -> BoundConstant | None:
-        return None if value is None else BoundConstant(None, Interval(value, value, False, True), self._type)
-
-
-def _range(operand: Any, of_column: Range) -> Range:
-    return range_of(operand.interval) if isinstance(operand, BoundConstant) else of_column

@@ -5,6 +5,7 @@ has no bounds. No function is taken for monotone by its name (docs/facts/pitfall
 file, and ``base`` holds the interface:
 
     arithmetic.py    + - * / % abs negative floor ceil round exp ln log10 log2 sqrt greatest least ...
+    bits.py          & | ^ ~ shiftleft shiftright ...
     conversions.py   CAST between all types
     from_text.py     CAST of text to numbers, dates and timestamps
     calendar.py      year month day quarter hour ... date_add datediff trunc to_date unix_timestamp ...
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.functions import arithmetic, calendar, conditional, text, zone_shifts
+from evaluator.functions import arithmetic, bits, calendar, conditional, text, zone_shifts
 from evaluator.functions.base import RangeFunction
 from evaluator.language.function_names import SYNONYMS
 
@@ -32,6 +33,7 @@ __all__ = ["FUNCTIONS", "RangeFunction"]
 
 _BY_NAME = {
     **arithmetic.FUNCTIONS,
+    **bits.FUNCTIONS,
     **calendar.FUNCTIONS,
     **conditional.FUNCTIONS,
     **text.FUNCTIONS,

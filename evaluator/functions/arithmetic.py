@@ -17,7 +17,6 @@ a / b on b in [-1, 1]                   ->  unknown      the divisor may be 0
 from __future__ import annotations
 
 import math
-import operator
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -38,9 +37,9 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, Kind, Type, decimal_type
+from evaluator.language.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "integer_type", "within"]
 
 #: A relative and an absolute error above those of a float32, and a bound safely below its infinity.
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
@@ -108,7 +107,7 @@ def _in_type(value: Any, result: Type) -> Any:
     return value if math.isfinite(value) else None
 
 
-def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null: bool = False) -> Interval:
+def within(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null: bool = False) -> Interval:
     """Both bounds, or none: a result that overflows may become any value of the type."""
     if result.kind is Kind.FLOAT:
         # Each argument may be rounded first, and the result afterwards: each by 2^-24 of the largest number involved.
@@ -150,7 +149,7 @@ def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argumen
         values = [operation(x, y) for x in ends[0] for y in ends[1]]
         if result.kind.is_fractional and any(math.isnan(v) for v in values):
             return strict(arguments, null=True)
-        return _both(min(values), max(values), arguments, result)
+        return within(min(values), max(values), arguments, result)
 
     return compute
 
@@ -173,13 +172,14 @@ def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interv
         quotients = [Fraction(x) / Fraction(y) for x in ends[0] for y in ends[1]]
         return strict(arguments, min(quotients) - 2 * _MILLIONTH, max(quotients) + 2 * _MILLIONTH, null=True)
     values = [x / y for x in ends[0] for y in ends[1]]
-    return _both(min(values), max(values), arguments, result)
+    return within(min(values), max(values), arguments, result)
 
 
-def _integer_type(types: Sequence[Type]) -> Type:
+def integer_type(types: Sequence[Type]) -> Type:
+    """The widest of some types of integers; raises UnsupportedError for other numbers."""
     wide = _wider(types)
     if not wide.kind.is_integer:
-        raise UnsupportedError("the remainder of numbers that are no integers is not decided")
+        raise UnsupportedError("remainders and bits of numbers that are no integers are not decided")
     return wide
 
 
@@ -199,7 +199,7 @@ def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Int
             if -x.lo // n == -x.hi // n
             else strict(arguments, max(1 - n, x.lo), 0)
         )
-    return _both(max(1 - n, x.lo), min(n - 1, x.hi), arguments, result)
+    return within(max(1 - n, x.lo), min(n - 1, x.hi), arguments, result)
 
 
 def _positive_remainder(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -217,7 +217,7 @@ def _negative(arguments: Sequence[Argument], result: Type, _: Semantics) -> Inte
     x = within_type(arguments[0])
     if not x.is_bounded:
         return strict(arguments, null=True)
-    return _both(-x.hi, -x.lo, arguments, result)
+    return within(-x.hi, -x.lo, arguments, result)
 
 
 def _absolute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
@@ -227,11 +227,11 @@ def _absolute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Inte
         return strict(arguments, null=True)
     greatest = max(abs(x.lo), abs(x.hi))
     least = x.lo * 0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
-    return _both(least, greatest, arguments, result)
+    return within(least, greatest, arguments, result)
 
 
 def _whole_quotient_type(types: Sequence[Type]) -> Type:
-    _integer_type(types)
+    integer_type(types)
     return BIGINT
 
 
@@ -242,71 +242,7 @@ def _whole_quotient(arguments: Sequence[Argument], result: Type, _: Semantics) -
     if n == 0 or not x.is_bounded:
         return strict(arguments, null=True)
     ends = [abs(end) // abs(n) * (1 if (end < 0) == (n < 0) else -1) for end in (x.lo, x.hi)]
-    return _both(min(ends), max(ends), arguments, result)
-
-
-def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
-    """& | ^ of integers. Above the bits in which the ends of a range differ all its values have the same bits.
-
-    i & 12 on [16, 23]    the ends differ in three bits: 16 & 12, and three bits below of which 12 has one: [0, 4]
-    """
-
-    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-        x, y = (within_type(argument) for argument in arguments)
-        if not (x.is_bounded and y.is_bounded):
-            return strict(arguments, null=True)
-        free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length()) if _same_sign(x) and _same_sign(y) else 64
-        below = (1 << free) - 1
-        if free == 64:
-            masks = [z.hi for z in (x, y) if z.lo >= 0]
-            if operation(2, 1) == 0 and operation(1, 1) == 1 and masks:  # & with what is not negative
-                return _both(0, min(masks), arguments, result)
-            return strict(arguments, *result.integer_range())
-        lows = [z.lo & below if z.is_point else None for z in (x, y)]
-        known = [low for low in lows if low is not None]
-        high = operation(x.lo & ~below, y.lo & ~below)
-        least, most = 0, below
-        if len(known) == 2:
-            least = most = operation(known[0], known[1])
-        elif known and operation(0, below) == 0:
-            most = known[0]
-        elif known and operation(below, below) == below:
-            least = known[0]
-        return _both(high + least, high + most, arguments, result)
-
-    return compute
-
-
-def _same_sign(x: Interval) -> bool:
-    return bool((x.lo < 0) == (x.hi < 0))
-
-
-def _inverted(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """~x is -x - 1."""
-    x = within_type(arguments[0])
-    return strict(arguments, null=True) if not x.is_bounded else _both(~x.hi, ~x.lo, arguments, result)
-
-
-def _one_integer(types: Sequence[Type]) -> Type:
-    return _integer_type(types[:1])
-
-
-def _shift_type(types: Sequence[Type]) -> Type:
-    wide = _integer_type(types)
-    return BIGINT if types[0] == BIGINT else INT if wide.kind.is_integer else wide
-
-
-def _shifted(shift: Callable[[int, int], int], *, keeps_sign: bool) -> Callable[..., Interval]:
-    """Shifts by a number of bits. Engines take it modulo the width of the type."""
-
-    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-        count = constant_of(arguments[1], "a number of bits")
-        x = within_type(arguments[0])
-        if not 0 <= count < 32 or not x.is_bounded or (x.lo < 0 and not keeps_sign):
-            return strict(arguments, null=True)
-        return _both(shift(x.lo, count), shift(x.hi, count), arguments, result)
-
-    return compute
+    return within(min(ends), max(ends), arguments, result)
 
 
 def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -320,7 +256,7 @@ def _rounded_by(function: Callable[[Any], int]) -> Callable[[Sequence[Argument],
         x = within_type(arguments[0])
         if not x.is_bounded or not all(math.isfinite(end) for end in (x.lo, x.hi)):
             return strict(arguments, null=True)
-        return _both(function(x.lo), function(x.hi), arguments, result)
+        return within(function(x.lo), function(x.hi), arguments, result)
 
     return compute
 
@@ -341,8 +277,8 @@ def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interva
         return x
     unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
     if result.kind.is_fractional:
-        return _both(float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit), arguments, result)
-    return _both(x.lo - unit, x.hi + unit, arguments, result)
+        return within(float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit), arguments, result)
+    return within(x.lo - unit, x.hi + unit, arguments, result)
 
 
 def _widened(value: float, direction: float) -> float:
@@ -419,16 +355,9 @@ FUNCTIONS = {
     "-": RangeFunction(_sum_type, _corners(lambda x, y: x - y)),
     "*": RangeFunction(_product_type, _corners(lambda x, y: x * y)),
     "/": RangeFunction(_divide_type, _divide),
-    "%": RangeFunction(_integer_type, _remainder),
-    "pmod": RangeFunction(_integer_type, _positive_remainder),
+    "%": RangeFunction(integer_type, _remainder),
+    "pmod": RangeFunction(integer_type, _positive_remainder),
     "div": RangeFunction(_whole_quotient_type, _whole_quotient),
-    "&": RangeFunction(_integer_type, _bits(operator.and_)),
-    "|": RangeFunction(_integer_type, _bits(operator.or_)),
-    "^": RangeFunction(_integer_type, _bits(operator.xor)),
-    "~": RangeFunction(_one_integer, _inverted),
-    "shiftleft": RangeFunction(_shift_type, _shifted(operator.lshift, keeps_sign=True)),
-    "shiftright": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=True)),
-    "shiftrightunsigned": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=False)),
     "negative": RangeFunction(_same_type, _negative),
     "positive": RangeFunction(_same_type, _positive),
     "abs": RangeFunction(_same_type, _absolute),

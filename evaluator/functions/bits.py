@@ -1,0 +1,89 @@
+"""Bits of integers over intervals: & | ^ ~ and shifts."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+
+from evaluator.functions.arithmetic import integer_type, within
+from evaluator.functions.base import Argument, RangeFunction, constant_of, strict, within_type
+from evaluator.language.interval import Interval
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, INT, Type
+
+__all__ = ["FUNCTIONS"]
+
+
+def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
+    """& | ^ of integers. Above the bits in which the ends of a range differ all its values have the same bits.
+
+    i & 12 on [16, 23]    the ends differ in three bits: 16 & 12, and three bits below of which 12 has one: [0, 4]
+    """
+
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        x, y = (within_type(argument) for argument in arguments)
+        if not (x.is_bounded and y.is_bounded):
+            return strict(arguments, null=True)
+        free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length()) if _same_sign(x) and _same_sign(y) else 64
+        below = (1 << free) - 1
+        if free == 64:
+            masks = [z.hi for z in (x, y) if z.lo >= 0]
+            if operation(2, 1) == 0 and operation(1, 1) == 1 and masks:  # & with what is not negative
+                return within(0, min(masks), arguments, result)
+            return strict(arguments, *result.integer_range())
+        lows = [z.lo & below if z.is_point else None for z in (x, y)]
+        known = [low for low in lows if low is not None]
+        high = operation(x.lo & ~below, y.lo & ~below)
+        least, most = 0, below
+        if len(known) == 2:
+            least = most = operation(known[0], known[1])
+        elif known and operation(0, below) == 0:
+            most = known[0]
+        elif known and operation(below, below) == below:
+            least = known[0]
+        return within(high + least, high + most, arguments, result)
+
+    return compute
+
+
+def _same_sign(x: Interval) -> bool:
+    return bool((x.lo < 0) == (x.hi < 0))
+
+
+def _inverted(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """~x is -x - 1."""
+    x = within_type(arguments[0])
+    return strict(arguments, null=True) if not x.is_bounded else within(~x.hi, ~x.lo, arguments, result)
+
+
+def _one_integer(types: Sequence[Type]) -> Type:
+    return integer_type(types[:1])
+
+
+def _shift_type(types: Sequence[Type]) -> Type:
+    wide = integer_type(types)
+    return BIGINT if types[0] == BIGINT else INT if wide.kind.is_integer else wide
+
+
+def _shifted(shift: Callable[[int, int], int], *, keeps_sign: bool) -> Callable[..., Interval]:
+    """Shifts by a number of bits. Engines take it modulo the width of the type."""
+
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        count = constant_of(arguments[1], "a number of bits")
+        x = within_type(arguments[0])
+        if not 0 <= count < 32 or not x.is_bounded or (x.lo < 0 and not keeps_sign):
+            return strict(arguments, null=True)
+        return within(shift(x.lo, count), shift(x.hi, count), arguments, result)
+
+    return compute
+
+
+FUNCTIONS = {
+    "&": RangeFunction(integer_type, _bits(operator.and_)),
+    "|": RangeFunction(integer_type, _bits(operator.or_)),
+    "^": RangeFunction(integer_type, _bits(operator.xor)),
+    "~": RangeFunction(_one_integer, _inverted),
+    "shiftleft": RangeFunction(_shift_type, _shifted(operator.lshift, keeps_sign=True)),
+    "shiftright": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=True)),
+    "shiftrightunsigned": RangeFunction(_shift_type, _shifted(operator.rshift, keeps_sign=False)),
+}
