@@ -156,6 +156,8 @@ def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argumen
 
 def _divide_type(types: Sequence[Type]) -> Type:
     wide = _wider(types)
+    if len(types) != 2:
+        raise UnsupportedError("a quotient is of two numbers")
     if wide.kind is Kind.DECIMAL:
         if decimal_parts(types[0])[0] + types[1].scale > _MAX_WHOLE_DIGITS:
             raise UnsupportedError("a quotient of so many digits is cut by the engine: not decided")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evaluator.functions.arithmetic import integer_type, within
 from evaluator.functions.base import Argument, RangeFunction, constant_of, strict, within_type
+from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, INT, Type
@@ -57,7 +58,9 @@ def _inverted(arguments: Sequence[Argument], result: Type, _: Semantics) -> Inte
 
 
 def _one_integer(types: Sequence[Type]) -> Type:
-    return integer_type(types[:1])
+    if len(types) != 1:
+        raise UnsupportedError("~ is of one integer")
+    return integer_type(types)
 
 
 def _shift_type(types: Sequence[Type]) -> Type:

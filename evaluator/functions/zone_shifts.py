@@ -26,7 +26,7 @@ __all__ = ["FUNCTIONS"]
 
 
 def _moment_type(types: Sequence[Type]) -> Type:
-    if not types[0].kind.is_timestamp or types[1].kind is not Kind.STRING:
+    if len(types) != 2 or not types[0].kind.is_timestamp or types[1].kind is not Kind.STRING:
         raise UnsupportedError("a timestamp of another zone is decided for timestamps and names of zones only")
     return types[0]
 

@@ -194,6 +194,8 @@ def _seconds_shown(operands: list[_Typed], semantics: Semantics) -> list[_Typed]
 
 def _of_zone(function: str, operands: list[_Typed], semantics: Semantics) -> _Typed:
     """A moment moved by the offset of a zone: an instant in Spark, a wall clock in Hive."""
+    if len(operands) != 2:
+        raise UnsupportedError(f"{function} of {len(operands)} arguments has no row form")
     (micros, value_type), (name, _) = operands
     is_decided = value_type.kind is (Kind.TIMESTAMP_LTZ if semantics.functions_of_spark else Kind.TIMESTAMP)
     if not is_decided or (semantics.moves_by_instant and not semantics.functions_of_spark) or "/" not in (name or "/"):

@@ -66,10 +66,17 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
         case "*":
             return _product(types)
         case "/":
+            _check(len(types) == 2, name)
             if any(t.kind is Kind.DECIMAL for t in types) and not any(t.kind.is_fractional for t in types):
                 return _quotient(types)
             return FLOAT if _common_number(types) == FLOAT else DOUBLE
-        case "%" | "pmod" | "&" | "|" | "^" | "~":
+        case "from_utc_timestamp" | "to_utc_timestamp":
+            _check(len(types) == 2 and types[0].kind.is_timestamp and types[1].kind is Kind.STRING, name)
+            return types[0]
+        case "~":
+            _check(len(types) == 1 and types[0].kind.is_integer, name)
+            return types[0]
+        case "%" | "pmod" | "&" | "|" | "^":
             _check(all(t.kind.is_integer for t in types), name)
             return _common_number(types)
         case "div":

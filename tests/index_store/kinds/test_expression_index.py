@@ -242,7 +242,7 @@ def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_t
         ("NOT day(dt) = 3", 1, 5),
         ("length(s) > 6", 0, 4),
         ("length(s) = 0", 2, 4),
-        ("trim(s) = 'Apple'", 3, 4),
+        ("trim(s) = 'Apple'", 3, 3),
         ("lower(s) = 'a'", 2, 3),
         ("month(dt) = 1 OR length(s) > 6", 1, 4),
     ],

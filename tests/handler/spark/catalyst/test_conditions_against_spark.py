@@ -192,10 +192,6 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
 
 #: Conditions for which the command line keeps more slices, and why.
 KEPT_BY_THE_COMMAND_LINE = {
-    "(i > 100) IS NOT TRUE": "a condition as a value is understood only as far as it is TRUE",
-    "(i > 100) = b": "a condition compared with a column is not understood",
-    "(an > 100) IS NULL": "IS NULL of a condition is not understood: its casts are not known",
-    "coalesce(b, an > 100)": "a condition as a value is not understood",
     "s NOT LIKE ALL ('a%', NULL)": "NOT LIKE with ANY or ALL is not understood",
 }
 
