@@ -136,7 +136,9 @@ class _Walk:
         steps = [*part.steps, Not()]
         if part.form is None:
             return _Part(steps, part.column)
-        negated = {column: [[*member, Not()] for member in members] for column, members in part.parts.items()}
+        negated = {
+            column: [_without_not_not([*member, Not()]) for member in members] for column, members in part.parts.items()
+        }
         return _Part(steps, form=Or if part.form is And else And, parts=negated)
 
     def _joined(self, step: Step, children: list[_Part]) -> _Part:
@@ -149,7 +151,7 @@ class _Walk:
         joined = _Part([], form=form)
         for child in children:
             if child.column is not None:
-                joined.parts.setdefault(child.column, []).append(child.steps)
+                joined.parts.setdefault(child.column, []).append(_without_not_not(child.steps))
             elif child.form is form:
                 for column, members in child.parts.items():
                     joined.parts.setdefault(column, []).extend(members)
@@ -188,6 +190,12 @@ class _Walk:
         )
         self._leaves.append(BoundLeaf(node, test, (column.field.name,)))
         return [Leaf(len(self._leaves) - 1), Refine(bits)]
+
+
+def _without_not_not(steps: list[Step]) -> list[Step]:
+    """A member as it is judged: NOT of NOT is what it is of, so both forms of a filter say the same of a slice."""
+    core = _without_last_nots(steps)
+    return [*core, Not()] if (len(steps) - len(core)) % 2 else list(core)
 
 
 def _one_or(form: type[ex.And] | type[ex.Or], nodes: list[ex.HudiExpression]) -> ex.HudiExpression:
