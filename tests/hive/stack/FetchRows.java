@@ -1,3 +1,4 @@
+import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Properties;
@@ -7,6 +8,7 @@ import org.apache.hadoop.hive.ql.CompilationOpContext;
 import org.apache.hadoop.hive.ql.exec.FetchOperator;
 import org.apache.hadoop.hive.ql.exec.OperatorFactory;
 import org.apache.hadoop.hive.ql.exec.TableScanOperator;
+import org.apache.hadoop.hive.ql.io.HiveInputFormat;
 import org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat;
 import org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe;
 import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
@@ -29,7 +31,8 @@ import org.apache.hadoop.mapred.JobConf;
  * format for splits and rows, and pushes the filter of its table scan into the job.
  *
  * <pre>
- *   FetchRows INPUT_FORMAT LOCATION SIDECAR BOUND     prints the rows with id &lt; BOUND: count, sum of ids
+ *   FetchRows INPUT_FORMAT LOCATION SIDECAR BOUND LISTING
+ *                               prints of the rows with id &lt; BOUND: count, sum of ids
  * </pre>
  *
  * <p>It counts the rows that the format gives and the condition passes, as Hive filters them again.
@@ -42,6 +45,7 @@ public final class FetchRows {
     job.set("sargo.sidecar.timeout.ms", "30000");
     job.set("hoodie.file.group.reader.enabled", "false");
     ColumnProjectionUtils.setReadAllColumns(job);
+    job.set("sargo.listing", arguments[4]);
     long bound = Long.parseLong(arguments[3]);
 
     Properties properties = new Properties();
@@ -66,10 +70,15 @@ public final class FetchRows {
     scan.setNeededColumnIDs(Collections.singletonList(0));
     scan.setNeededColumns(Collections.singletonList("id"));
     FetchWork work = new FetchWork(new Path(arguments[1]), table);
-    work.setSource((TableScanOperator) (Object) OperatorFactory.get(new CompilationOpContext(), scan));
+    TableScanOperator source =
+        (TableScanOperator) (Object) OperatorFactory.get(new CompilationOpContext(), scan);
+    work.setSource(source);
+    HiveInputFormat.pushFiltersAndAsOf(job, source, null); // as FetchTask does
 
     long rows = 0;
     long sum = 0;
+    PrintStream out = System.out;
+    System.setOut(System.err); // libraries write to it
     FetchOperator fetch = new FetchOperator(work, job);
     for (InspectableObject row; (row = fetch.getNextRow()) != null; ) {
       StructObjectInspector inspector = (StructObjectInspector) row.oi;
@@ -81,6 +90,6 @@ public final class FetchRows {
         sum += id;
       }
     }
-    System.out.println(rows + " " + sum);
+    out.println(rows + " " + sum);
   }
 }
