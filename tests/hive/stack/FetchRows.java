@@ -58,8 +58,7 @@ public final class FetchRows {
         (Class<? extends InputFormat<?, ?>>) Class.forName(arguments[0]);
     TableDesc table = new TableDesc(format, MapredParquetOutputFormat.class, properties);
 
-    ExprNodeDesc column =
-        new ExprNodeColumnDesc(TypeInfoFactory.longTypeInfo, "id", "t", false);
+    ExprNodeDesc column = new ExprNodeColumnDesc(TypeInfoFactory.longTypeInfo, "id", "t", false);
     ExprNodeGenericFuncDesc less =
         new ExprNodeGenericFuncDesc(
             TypeInfoFactory.booleanTypeInfo,
@@ -82,8 +81,7 @@ public final class FetchRows {
     FetchOperator fetch = new FetchOperator(work, job);
     for (InspectableObject row; (row = fetch.getNextRow()) != null; ) {
       StructObjectInspector inspector = (StructObjectInspector) row.oi;
-      Object value =
-          inspector.getStructFieldData(row.o, inspector.getStructFieldRef("id"));
+      Object value = inspector.getStructFieldData(row.o, inspector.getStructFieldRef("id"));
       long id = Long.parseLong(value.toString());
       if (id < bound) {
         rows++;
