@@ -23,7 +23,7 @@ from tests.hive.playground import Hive
 from tests.hive.sidecars import Sidecar
 from tests.hive.tables import FLAT, RIDES, TRIPS, TRIPS2
 
-pytestmark = pytest.mark.hive
+pytestmark = [pytest.mark.hive, pytest.mark.hive_full]
 
 TABLES = {table.name for table in (TRIPS, TRIPS2, FLAT, RIDES)}
 #: Scans of each table, by the input format and by the storage handler; merged views on Hive 4 by the handler alone.
@@ -128,7 +128,7 @@ def wanted(hive401: Hive) -> dict[str, list[Any]]:
     "end",
     [
         pytest.param(Sidecar.stop, id="SIGTERM"),
-        pytest.param(Sidecar.kill, marks=pytest.mark.hive_full, id="SIGKILL"),
+        pytest.param(Sidecar.kill, id="SIGKILL"),
     ],
 )
 @pytest.mark.timeout(400)
