@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.evaluation.evaluate import Evaluation, evaluate
-from evaluator.evaluation.layered_evaluation import evaluate_layers
+from evaluator.evaluation.layered_evaluation import LayeredEvaluation, evaluate_layers
 from evaluator.evaluation.layered_providers import LayeredProvider
+from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
@@ -30,7 +31,9 @@ from index_store.cached_statistics import CachedStatistics
 from index_store.indexed_table import IndexedTable
 from index_store.indexed_table import open_table as open_indexed_table
 from index_store.kinds.base import begin_lookups
+from index_store.kinds.footer_statistics import FooterStatistics
 from index_store.notebook_text import facts_html
+from index_store.open_slices import OpenSlices
 from index_store.snapshots import (
     Snapshot,
     SnapshotCache,
@@ -57,12 +60,25 @@ class TableStatistics:
     providers: list[StatisticsProvider]
     layers: Layers | None = None
     layered: list[LayeredProvider] = field(default_factory=list)
+    open_slices: OpenSlices | None = None
+
+    def without_footers(self) -> TableStatistics:
+        """The same, for those who ask what indexes skip: footers are read anew by each who opens the table."""
+        return replace(self, open_slices=None)
 
     def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
         """The outcome of a filter in each of the table's n slices."""
-        if self.layers is not None:
-            return evaluate_layers(bound, self.layers, self.layered)
-        return evaluate(bound, n, self.providers)
+        if self.layers is None:
+            evaluation = evaluate(bound, n, self.providers)
+        else:
+            evaluation = evaluate_layers(bound, self.layers, self.layered)
+        more = None if self.open_slices is None else self.open_slices.provide(evaluation, self.layers, self.layered)
+        if more is None:
+            return evaluation
+        if self.layers is None:
+            return evaluation.narrowed_by(more, WholeEvaluation(bound, n, [*self.providers, more]))
+        layered = [*self.layered, LayeredProvider.split(self.layers, more)]
+        return evaluation.narrowed_by(more, LayeredEvaluation(bound, self.layers, layered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,7 @@ class TableAtInstant:
     def provide(self, required: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableStatistics:
         """The required statistics of every kind. ``on_failure`` takes the kind's name and each error (C4)."""
         begin_lookups((cached.kind for cached in self.cached), required)
+        open_slices: OpenSlices | None = None
         layered: list[LayeredProvider] = []
         providers: list[StatisticsProvider] = []
         for cached in self.cached:
@@ -87,11 +104,13 @@ class TableAtInstant:
             def report(error: Exception, name: str = cached.kind.name) -> None:
                 on_failure(name, error)
 
-            if self.layers is None:
+            if isinstance(cached.kind, FooterStatistics):
+                open_slices = OpenSlices(cached.kind, required, report)
+            elif self.layers is None:
                 providers.append(cached.provide(required, report))
             else:
                 layered.append(cached.provide_layers(required, report))
-        return TableStatistics(providers or [one.whole for one in layered], self.layers, layered)
+        return TableStatistics(providers or [one.whole for one in layered], self.layers, layered, open_slices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from index_store.kinds.base import MakeKind
 from index_store.kinds.bucket_index.bucket_index import make as bucket_index
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.expressions.expression_index import make as expression_index
+from index_store.kinds.footer_statistics import make as footer_statistics
 from index_store.kinds.partition_values import make as partition_values
 from index_store.kinds.record_keys.bloom_filters import make as bloom_filters
 from index_store.kinds.record_keys.key_filters import make as key_filters
@@ -30,4 +31,5 @@ REGISTERED_KINDS: tuple[MakeKind, ...] = (
     bloom_filters,
     expression_index,
     key_filters,
+    footer_statistics,
 )

@@ -76,3 +76,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.spark)
             if not may_start_spark(item.nodeid):
                 raise pytest.UsageError(f"{item.nodeid} starts Spark: let it stand in handler/spark")
+
+
+@pytest.fixture
+def no_footers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No footer is read for open slices, as where too many of them are open."""
+    monkeypatch.setattr("index_store.open_slices.OPEN_LIMIT", 0)

@@ -45,6 +45,7 @@ from evaluator.binding.leaves import (
     starts_with,
     text_constant,
 )
+from evaluator.binding.letter_preimages import implied_by_image
 from evaluator.binding.list_members import as_column_type, check_one_comparison, holds_exactly, may_hold_any
 from evaluator.binding.nan_tests import against_nan, is_nan
 from evaluator.binding.operand_comparisons import between_operands
@@ -170,10 +171,13 @@ class _Binder:
             return
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
+            if (implied := implied_by_image(test)) is not None:
+                self._push(BoundLeaf(node, implied, self._read_by(implied)))
+                self._steps.append(And(2))
             if isinstance(test, Comparison) and (column := may_be_out_of_range(test.left, test.right)) is not None:
                 # An engine may fold it, for NULL rows too: (test AND x) OR y is anything there, and else the test.
                 for truth, step in ((True, And(2)), (False, Or(2))):
-                    self._push(BoundLeaf(node, OutOfRange(column, truth), self._read_by(test)))
+                    self._push(BoundLeaf(node, OutOfRange(column, truth, any_of_null=True), self._read_by(test)))
                     self._steps.append(step)
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))

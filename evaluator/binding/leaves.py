@@ -105,11 +105,13 @@ class NullTest:
 class OutOfRange:
     """``operand`` against a constant that its type cannot hold: the same ``truth`` for every value (P10).
 
-    Spark folds such a comparison to a constant even for NULL rows, other engines yield NULL there.
+    An engine folds such a comparison to that truth even for NULL rows, or yields NULL there. ``any_of_null``: NULL rows
+    may have the other truth, too.
     """
 
     operand: BoundOperand
     truth: bool
+    any_of_null: bool = False
 
 
 @record
@@ -192,8 +194,8 @@ def possible_values(test: Test, range_of: RangeOf) -> Possible:
             return rules.starts_with(range_of(operand), range_of(prefix), above, exact)
         case NullTest(operand=operand):
             return rules.is_null(range_of(operand))
-        case OutOfRange(operand=operand, truth=truth):
-            return rules.is_constant(range_of(operand), truth)
+        case OutOfRange(operand=operand, truth=truth, any_of_null=any_of_null):
+            return rules.is_constant(range_of(operand), truth, any_of_null=any_of_null)
         case IntervalSets(operand=operand, true=true, false=false, null=null, of_null=of_null):
             of_values = Possible(*(_ranges_of(pieces, range_of) for pieces in (true, false, null)))
             return rules.in_sets(range_of(operand), of_values, of_null)

@@ -6,7 +6,7 @@ timestamps to instants in Spark and to wall clocks in Hive.
 
 from __future__ import annotations
 
-from evaluator.binding.leaves import Comparison, Test
+from evaluator.binding.leaves import Comparison, OutOfRange, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.binding.type_coercion import in_38_digits, meets_in_38_digits, without_lossless_casts
 from evaluator.language.errors import UnsupportedError
@@ -15,9 +15,14 @@ from evaluator.language.types import DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Typ
 
 __all__ = ["between_operands"]
 
+#: A column beside itself: what the comparison is wherever it is not NULL.
+_OF_ITSELF = {"=": True, "<=": True, ">=": True, "!=": False, "<": False, ">": False}
+
 
 def between_operands(op: str, left: BoundOperand, right: BoundOperand, semantics: Semantics) -> Test:
     """The comparison of two columns or functions. Raises UnsupportedError(why) if it cannot be decided."""
+    if left == right and isinstance(left, BoundColumn) and op in _OF_ITSELF and not _holds_nan(left, semantics):
+        return OutOfRange(left, _OF_ITSELF[op])
     left, right = without_lossless_casts(left), without_lossless_casts(right)
     kinds = (left.type.kind, right.type.kind)
     if Kind.CHAR in kinds or Kind.OTHER in kinds:
@@ -53,6 +58,11 @@ def between_operands(op: str, left: BoundOperand, right: BoundOperand, semantics
     ):
         left, right = (_as_function(side, semantics) for side in (left, right))
     return Comparison(op, left, right)
+
+
+def _holds_nan(column: BoundColumn, semantics: Semantics) -> bool:
+    """Whether the column may hold a NaN that the engine does not take for equal to itself."""
+    return column.type.kind.is_fractional and not semantics.functions_of_spark
 
 
 def _cast(operand: BoundOperand, target: Type, semantics: Semantics) -> BoundOperand:

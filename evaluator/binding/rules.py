@@ -145,9 +145,9 @@ def _meets(a: Range, interval: Ends) -> Any:
     return _and(above, below)
 
 
-def is_constant(a: Range, truth: bool) -> Possible:
-    """A leaf with the same truth for every value, and anything at all for NULL."""
-    likely, otherwise = _either(a.value, a.null), a.null
+def is_constant(a: Range, truth: bool, *, any_of_null: bool = False) -> Possible:
+    """A leaf with the same truth for every value, and that or NULL for NULL; or anything at all for NULL."""
+    likely, otherwise = _either(a.value, a.null), a.null if any_of_null else False
     return Possible(likely, otherwise, a.null) if truth else Possible(otherwise, likely, a.null)
 
 

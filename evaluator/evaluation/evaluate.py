@@ -138,6 +138,19 @@ class Evaluation:
         self._matching = [provider for provider in providers if provider.filter_might_match is not None]
         self._matches: dict[str, Match] = {}  # by provider
         self._never_true: Mask | None = None  # where a provider rules out that the whole filter is TRUE
+        self._before: Evaluation | None = None  # the same with one provider less, which has asked for keys and matches
+
+    def narrowed_by(self, provider: StatisticsProvider, statistics: StatisticsEvaluation) -> Evaluation:
+        """The outcomes with one provider more. ``statistics``: the evaluation by statistics with those of it.
+
+        Keys that were looked up, and whole filters that were matched, are not asked for again.
+        """
+        self._ask_providers()
+        narrowed = Evaluation(self.bound, statistics, [*self.providers, provider])
+        narrowed._before = self
+        narrowed._lookups, narrowed._keys = self._lookups, self._keys
+        narrowed._matches, narrowed._never_true = self._matches, self._never_true
+        return narrowed
 
     # -- which slices are kept
 
@@ -145,6 +158,9 @@ class Evaluation:
     def kept_rows(self) -> RowIndices:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         rows = self._kept_by_statistics
+        if self._before is not None:
+            rows = rows[self._before.keep[rows]]
+            return rows if self._keys is None else rows[(self._by_keys(rows) & outcome.TRUE) != 0]
         if self._lookups is not None and len(rows) and self._lookups.ask(rows, self._statistics.leaf_at):
             self._keys = self._lookups
             rows = rows[(self._by_keys(rows) & outcome.TRUE) != 0]

@@ -45,6 +45,8 @@ __all__ = ["FUNCTIONS", "integer_type", "within"]
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
 #: Engines keep six digits behind the point of a quotient that has at most so many before it, whatever the settings.
 _MAX_WHOLE_DIGITS, _MILLIONTH = 26, Fraction(1, 10**6)
+#: Quotients below fit the 32 digits that engines keep before the point.
+_LARGEST_QUOTIENT = 10**31
 
 
 def _wider(types: Sequence[Type]) -> Type:
@@ -159,8 +161,6 @@ def _divide_type(types: Sequence[Type]) -> Type:
     if len(types) != 2:
         raise UnsupportedError("a quotient is of two numbers")
     if wide.kind is Kind.DECIMAL:
-        if decimal_parts(types[0])[0] + types[1].scale > _MAX_WHOLE_DIGITS:
-            raise UnsupportedError("a quotient of so many digits is cut by the engine: not decided")
         return decimal_type(38, 6)
     return FLOAT if wide.kind is Kind.FLOAT else DOUBLE
 
@@ -172,9 +172,22 @@ def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interv
         return strict(arguments, null=True)
     if result.kind is Kind.DECIMAL:  # NULL where it does not fit, and rounded to six digits behind the point or more
         quotients = [Fraction(x) / Fraction(y) for x in ends[0] for y in ends[1]]
-        return strict(arguments, min(quotients) - 2 * _MILLIONTH, max(quotients) + 2 * _MILLIONTH, null=True)
+        if max(map(abs, quotients)) >= _LARGEST_QUOTIENT:
+            return strict(arguments, null=True)  # or an error
+        slack = _slack([argument.type for argument in arguments])
+        return strict(arguments, min(quotients) - slack, max(quotients) + slack, null=True)
     values = [x / y for x in ends[0] for y in ends[1]]
     return within(min(values), max(values), arguments, result)
+
+
+def _slack(types: Sequence[Type]) -> Fraction:
+    """Twice what an engine may round off a quotient of decimals.
+
+    It keeps six digits behind the point, also where 38 are not enough for those before it. Spark without
+    ``decimalOperations.allowPrecisionLoss`` keeps two, as it shares the missing digits between both sides.
+    """
+    cut = decimal_parts(types[0])[0] + types[1].scale > _MAX_WHOLE_DIGITS
+    return Fraction(2, 100) if cut else 2 * _MILLIONTH
 
 
 def integer_type(types: Sequence[Type]) -> Type:

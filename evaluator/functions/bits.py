@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 
@@ -25,7 +26,17 @@ def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument],
         x, y = (within_type(argument) for argument in arguments)
         if not (x.is_bounded and y.is_bounded):
             return strict(arguments, null=True)
-        free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length()) if _same_sign(x) and _same_sign(y) else 64
+        if not (_same_sign(x) and _same_sign(y)):
+            parts = [
+                compute(
+                    [Argument(argument.type, part) for argument, part in zip(arguments, pair, strict=True)], result, _
+                )
+                for pair in itertools.product(_by_sign(x), _by_sign(y))
+            ]
+            if all(part.is_bounded for part in parts):
+                return within(min(part.lo for part in parts), max(part.hi for part in parts), arguments, result)
+            return strict(arguments, *result.integer_range())
+        free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length())
         below = (1 << free) - 1
         if free == 64:
             masks = [z.hi for z in (x, y) if z.lo >= 0]
@@ -49,6 +60,11 @@ def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument],
 
 def _same_sign(x: Interval) -> bool:
     return bool((x.lo < 0) == (x.hi < 0))
+
+
+def _by_sign(x: Interval) -> list[Interval]:
+    """The interval cut at 0, where it holds values of both signs."""
+    return [x] if _same_sign(x) else [x.with_bounds(x.lo, -1), x.with_bounds(0, x.hi)]
 
 
 def _inverted(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:

@@ -13,12 +13,13 @@
     date, timestamp     text                   ISO text, in order in the years 1000 to 9999
     boolean             text                   'false', 'true' (Spark), 'FALSE', 'TRUE' (Hive)
     text                text                   the same, or its first n characters; never through CHAR
+    text                binary                 its UTF-8, which is in the same order
     date                timestamp              midnight, wall clock
     timestamp           date                   the day of the wall clock
     timestamp           number                 seconds since the epoch
     ==================  =====================  ==============================================================
 
-A cast of text to other types is decided for slices with one text only (``evaluator.functions.from_text``).
+A cast of text to other types is decided where it is read alike, or not at all (``evaluator.functions.from_text``).
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
     if source.kind is Kind.VOID:
         return Interval(null=True, value=False)
     if source.kind in (Kind.STRING, Kind.VARCHAR) and reads_text(target):
-        return from_text(argument, target)
+        return from_text(argument, target, semantics)
     match target.kind:
         case kind if kind.is_integer:
             return _to_integer(argument, target, semantics)
@@ -82,6 +83,8 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
             return _unless_vanished(_to_boolean(argument), argument, semantics)
         case Kind.STRING | Kind.VARCHAR:
             return _to_text(argument, target, semantics)
+        case Kind.BINARY if source.kind in (Kind.STRING, Kind.VARCHAR):
+            return monotone(argument, _utf8)
         case Kind.DATE if source.kind.is_timestamp:
             return to_day(argument, semantics)
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE and target.kind is Kind.TIMESTAMP:
@@ -103,6 +106,14 @@ def vanishes(source: Type, semantics: Semantics) -> bool:
         and source.kind is Kind.DECIMAL
         and (source.precision - source.scale > 20 or source.scale > 18)
     )
+
+
+def _utf8(text: str) -> bytes:
+    """The bytes of a text, whose order is that of the characters. Raises UnsupportedError for half a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise UnsupportedError("the text holds half a surrogate pair") from error
 
 
 def _unless_vanished(result: Interval, argument: Argument, semantics: Semantics) -> Interval:

@@ -1,8 +1,9 @@
-"""CAST of text to numbers, dates and timestamps: decided for slices with one text only.
+"""CAST of text to numbers, dates and timestamps: of one text, and of texts that are no numbers or dates.
 
 The order of texts is not the order of the values that they denote ('10' < '9'), so a range of texts bounds nothing. A
 column with one text in each slice, such as a partition column, converts like a constant: ``p = 5`` on ``p`` in
-['5', '5']. Only texts that every engine and setting reads alike are decided:
+['5', '5']. No text between 'apple' and 'cherry' is a number: there the cast is NULL, where it is no error. Only texts
+that every engine and setting reads alike are decided:
 
     target              texts
     ==================  ==================================================
@@ -23,6 +24,8 @@ from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, is_integer_text, is_number_text, nearest_float, wall_clock_of_text
+from evaluator.language.readable_texts import none_is_readable
+from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
 __all__ = ["from_text", "reads_text"]
@@ -33,9 +36,12 @@ def reads_text(target: Type) -> bool:
     return target.kind.is_number or target.kind in (Kind.DATE, Kind.TIMESTAMP)
 
 
-def from_text(argument: Argument, target: Type) -> Interval:
+def from_text(argument: Argument, target: Type, semantics: Semantics) -> Interval:
     """The interval of ``CAST(text AS target)``."""
-    text = argument.interval.lo
+    text, last = argument.interval.lo, argument.interval.hi
+    is_bounded = isinstance(text, str) and isinstance(last, str)
+    if semantics.unreadable_text_is_null and is_bounded and none_is_readable(text, last):
+        return Interval(null=True, value=False)
     value = _value_of(text, target) if argument.interval.is_point and isinstance(text, str) else None
     return strict([argument], value, value, null=value is None)
 

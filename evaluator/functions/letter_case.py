@@ -32,6 +32,10 @@ _BEYOND = "\x80"
 _NONE = chr(LAST_CHARACTER)
 #: Characters of a bound after the common prefix; a shorter bound is sound too.
 _MAX_WALK = 64
+#: The ranges of texts that have one image; each is compared with every file.
+_MAX_SOURCES = 24
+#: Letters after which upper case in Lithuanian drops a dot above.
+_SOFT_DOTTED = frozenset(["i", "j", "I", "J"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,28 @@ class LetterCase:
     def bounds(self, lo: str, hi: str | None) -> tuple[str, str | None]:
         """Bounds of the images of all texts from lo to hi; None is no upper bound."""
         return self._least(lo, hi), None if hi is None else self._greatest(lo, hi)
+
+    def sources(self, image: str) -> list[tuple[str, str]]:
+        """Ranges of the texts whose image starts with this text: from the first one on, and below the second one.
+
+        They go by the first letters of the image, as many as make ``_MAX_SOURCES`` ranges. No range: no text has such
+        an image.
+
+            upper(x) starts with 'CH'    x is in 'CH' .. 'CI', 'Ch' .. 'Ci', 'cH' .. 'cI', 'ch' .. 'ci'
+        """
+        prefixes, ranges = [""], list[tuple[str, str]]()
+        for char in image:
+            letters = [chr(code) for code, mapped in enumerate(self.ascii) if mapped == char]
+            if char >= _BEYOND or char == self.locale_image:
+                break
+            beyond = [chr(code) for code, letter in self.to_ascii.items() if letter == char]
+            if len(prefixes) * (len(letters) + len(beyond)) + len(ranges) > _MAX_SOURCES:
+                break
+            for prefix in prefixes:
+                skipped = [self.dropped[1]] if self.dropped and prefix[-1:] in _SOFT_DOTTED else []
+                ranges += [_starting_with(prefix + one) for one in [*beyond, *skipped]]
+            prefixes = [prefix + letter for prefix in prefixes for letter in letters]
+        return [*ranges, *([("", _NONE)] if prefixes == [""] else [_starting_with(prefix) for prefix in prefixes])]
 
     def _common(self, lo: str, hi: str | None) -> tuple[int, str]:
         """The length of the common prefix that has one image, and that image."""
@@ -104,6 +130,12 @@ class LetterCase:
             image += own
             above_lo = above_lo or position >= len(lo) or first < ord(char)
         return image
+
+
+def _starting_with(prefix: str) -> tuple[str, str]:
+    above = successor(prefix)
+    assert above is not None  # it has a character before the last one
+    return prefix, above
 
 
 LOWER = LetterCase(_ASCII.lower(), "I", "\u0131", {0x00CC: "i", 0x00CD: "i", 0x0128: "i", 0x0130: "i", 0x212A: "k"}, "")

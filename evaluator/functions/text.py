@@ -6,6 +6,7 @@ substr(c, 1, 3), left   ['ban', 'che']: a prefix of a smaller text is not greate
 upper, lower            do not keep the order: bounds character by character (``letter_case``)
 concat(c, '!')          at least 'banana'; at most the greatest prefix of 'cherry' followed by '!'
 length                  at least 0; exact where the slice has one text
+hex                     keeps the order of texts and of bytes
 trim, ltrim, rtrim      at most 'cherry'; at least 'banana', as no text of this range begins with a space
 substr(c, 2)            known where the slice has one text only
 """
@@ -113,6 +114,21 @@ def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return strict(arguments, len(x.lo), len(x.lo)) if x.is_point else strict(arguments, 0)
 
 
+def _hex_type(types: Sequence[Type]) -> Type:
+    if any(t.kind not in (Kind.STRING, Kind.VARCHAR, Kind.BINARY) for t in types[:1]):
+        raise UnsupportedError(f"hex of {types[0]} is not decided")
+    return STRING
+
+
+def _hex(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """hex(c): two digits for each byte, which sort as the bytes do."""
+
+    def digits(value: str | bytes) -> str:
+        return (value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")).hex().upper()
+
+    return monotone(arguments[0], digits)
+
+
 def _trimmed(*, left: bool, right: bool) -> RangeFunction:
     """trim, ltrim, rtrim of spaces.
 
@@ -152,4 +168,5 @@ FUNCTIONS = {
     "rtrim": _trimmed(left=False, right=True),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
+    "hex": RangeFunction(_hex_type, _hex),
 }

@@ -177,6 +177,7 @@ FUNCTION_NAMES = (
     FunctionName("length", text_synonyms=("char_length", "character_length", "len"), catalyst=("Length",)),
     FunctionName("character_length", hive=("GenericUDFCharacterLength",)),
     FunctionName("octet_length", hive=("GenericUDFOctetLength",)),
+    FunctionName("hex", catalyst=("Hex",), hive=("UDFHex",)),
     FunctionName("trim", catalyst=("StringTrim",)),
     FunctionName("ltrim", catalyst=("StringTrimLeft",)),
     FunctionName("rtrim", catalyst=("StringTrimRight",)),

@@ -43,12 +43,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_DAY, FIRST_GREGORIAN_DAY, REBASED_DAYS
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
+from evaluator.language.readable_texts import is_unreadable
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, Kind, Type
-from evaluator.language.zones import instant_of, shift_near, shown
+from evaluator.language.zones import FIRST_SHOWN, instant_of, shift_near, shown
 
 __all__ = [
     "SMALLEST_DOUBLE",
@@ -62,6 +63,10 @@ __all__ = [
     "to_ordinals",
     "wall_clock_of_text",
 ]
+
+#: The value of a text that an engine cannot read: NULL.
+_NEVER = Interval(null=True, value=False)
+_TRUE_WORDS, _FALSE_WORDS = frozenset({"t", "true", "y", "yes", "1"}), frozenset({"f", "false", "n", "no", "0"})
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -77,6 +82,8 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
 
     It may cast the constant to that type, too.
     """
+    if semantics.unreadable_text_is_null and literal.kind.is_text and _reads_text(column) and is_unreadable(value):
+        return _NEVER
     match column.kind:
         case kind if kind.is_integer or kind is Kind.DECIMAL:
             return _as_exact(_number(value, literal), literal, column, via or literal, semantics)
@@ -94,10 +101,27 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
             return _as_timestamp(value, literal, column, semantics)
         case Kind.BOOLEAN if literal.kind is Kind.BOOLEAN:
             return point(int(value))
+        case Kind.BOOLEAN if literal.kind is Kind.STRING and semantics.functions_of_spark:
+            return _as_boolean(value, semantics)
         case Kind.BINARY if literal.kind is Kind.BINARY:
             return point(value)
         case _:
             raise UnsupportedError(f"{column} compared with {literal} is not decided")
+
+
+def _reads_text(column: Type) -> bool:
+    """Whether a text beside such a column is read as a number or a moment."""
+    return column.kind.is_number or column.kind is Kind.DATE or column.kind.is_timestamp
+
+
+def _as_boolean(text: str, semantics: Semantics) -> Interval:
+    """What Spark reads a text as beside a boolean: NULL where it is neither true nor false."""
+    word = text.strip(" ").lower()
+    if word in _TRUE_WORDS or word in _FALSE_WORDS:
+        return point(int(word in _TRUE_WORDS))
+    if semantics.unreadable_text_is_null and word.isalpha() and word.isascii():
+        return _NEVER
+    raise UnsupportedError(f"boolean compared with string {text!r} is not decided")
 
 
 def to_ordinals(interval: Interval, column: Type) -> Interval:
@@ -149,7 +173,7 @@ def wall_clock_of_text(text: str) -> int | Fraction:
     match = _TIMESTAMP_TEXT.fullmatch(text)
     if match is None:
         raise UnsupportedError(f"{text!r} is not written like a timestamp")
-    days = _day_of_text(match[1])
+    days = _checked_day(_day_of_text(match[1]))
     if match[2] is None:
         return days * DAY
     hour, minute, second = int(match[2]), int(match[3]), int(match[4])
@@ -266,7 +290,7 @@ def _day_of_text(text: str) -> int:
         day = datetime.date(int(match[1]), int(match[2]), int(match[3])).toordinal() - EPOCH_ORDINAL
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is not a date") from error
-    return _checked_day(day)
+    return day
 
 
 def _padded(text: str, semantics: Semantics) -> str:
@@ -281,9 +305,18 @@ def _checked_day(day: int) -> int:
     return day
 
 
+def _day_in_any_calendar(day: int) -> Interval:
+    """A day; before 1582-10-15 all days that it may be in another calendar. Raises UnsupportedError before year 1."""
+    if day >= FIRST_GREGORIAN_DAY:
+        return point(day)
+    if day < FIRST_DAY:
+        _checked_day(day)
+    return Interval(day - REBASED_DAYS, day + REBASED_DAYS, null=False)
+
+
 def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
     if literal.kind is Kind.DATE:
-        return point(_checked_day(value))
+        return _day_in_any_calendar(value)
     if literal.kind is Kind.TIMESTAMP:
         value = kept_digits(value, semantics)
         day = Fraction(value) / DAY
@@ -294,7 +327,7 @@ def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
             return Interval(math.floor(day), _plain(day), null=False)
         return point(_plain(day))
     if literal.kind.is_text:
-        return point(_day_of_text(value))
+        return _day_in_any_calendar(_day_of_text(value))
     raise UnsupportedError(f"a date compared with {literal} is not decided")
 
 
@@ -315,7 +348,7 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
         case Kind.TIMESTAMP:
             wall_clock = kept_digits(value, semantics)
         case Kind.DATE:
-            wall_clock = _checked_day(value) * DAY
+            wall_clock = value * DAY
             last_of_day = wall_clock + DAY - 1 if semantics.date_hides_timestamp else None
         case _ if literal.kind.is_text:
             wall_clock = kept_digits(wall_clock_of_text(value), semantics)
@@ -323,8 +356,12 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
             slack = 1 if semantics.moments_as_text else 0
         case _:
             raise UnsupportedError(f"a timestamp compared with {literal} is not decided")
-    _checked_day(math.floor(Fraction(wall_clock) / DAY))
     ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
+    first = math.floor(Fraction(wall_clock) / DAY)
+    if first < FIRST_DAY:
+        _checked_day(first)
+    if first < FIRST_GREGORIAN_DAY or (wall_clock < FIRST_SHOWN + DAY and semantics.time_zone != "UTC"):
+        return Interval(ends[0] - REBASED_DAYS * DAY, ends[1] + REBASED_DAYS * DAY, null=nullable)
     if column.kind is Kind.TIMESTAMP:
         # Spark compares a wall clock with an instant as instants: in a gap of its zone two wall clocks are one instant.
         before, after = (shift_near(math.floor(wall), semantics.zone) for wall in ends)

@@ -27,7 +27,7 @@ class Semantics:
     In ANSI mode an overflow, a bad cast or a division by zero fails the query. Such a row has no value, and the user
     expects the error: a condition that may raise it in a slice is unknown there, and keeps the slice. Only another
     condition that is ANDed to it may skip the slice, as in Spark's own pushdown. The rules of ANSI mode are therefore
-    those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags.
+    those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags, but for text that cannot be read.
 
     Comparisons:
 
@@ -84,6 +84,7 @@ class Semantics:
     days_keep_wall_clock        Spark moves an instant by months and by whole days to the same wall clock.
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
+    unreadable_text_is_null     A text that is no number or date is NULL in Spark beside one, without ANSI mode.
     values_from_paths           Hudi's reader in Spark takes the values of partition columns from the paths of
                                 partitions, whatever the files hold.
     functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
@@ -125,6 +126,7 @@ class Semantics:
     dates_move_by_instant: bool = False
     last_days_stay: bool = False
     functions_of_spark: bool = False
+    unreadable_text_is_null: bool = False
     values_from_paths: bool = False
     clock: Clock | None = None
 
@@ -223,7 +225,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
     "spark": _SPARK,
     "spark-ansi": _SPARK,
-    "spark-legacy": _SPARK,
+    "spark-legacy": (*_SPARK, "unreadable_text_is_null"),
 }
 #: The names that ``Semantics.named`` knows.
 ENGINES = tuple(_FLAGS)

@@ -325,5 +325,6 @@ _TEXT: Mapping[str, Callable[..., Any]] = {
     "rtrim": lambda s: s.rstrip(" "),
     "concat": lambda *parts: "".join(parts),
     "length": len,
+    "hex": lambda s: (s if isinstance(s, bytes) else s.encode()).hex().upper(),
     "repeat": _repeated,
 }

@@ -95,6 +95,9 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
             return _greatest(types)
         case "coalesce" | "branches":
             return _branch(types)
+        case "hex":
+            _check(types[0].kind in (Kind.STRING, Kind.VARCHAR, Kind.BINARY), name)
+            return STRING
         case "isnan":
             _check(len(types) == 1 and types[0].kind.is_number, name)
             return BOOLEAN

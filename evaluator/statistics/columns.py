@@ -164,6 +164,26 @@ class ColumnStatistics:
             parts=parts,
         )
 
+    def scattered(self, rows: npt.NDArray[Any], n: int, trust_of_others: int) -> ColumnStatistics:
+        """The statistics of n slices, of which these are the distinct ``rows``; the others are unknown."""
+        lo, hi = (np.full(n, filler(self.type), array_dtype(self.type)) for _ in range(2))
+        lo_known, hi_known = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        null_count, row_count = np.full(n, UNKNOWN_COUNT, np.int64), np.full(n, UNKNOWN_COUNT, np.int64)
+        trust = np.full(n, trust_of_others, np.uint8)
+        lo[rows], hi[rows], lo_known[rows], hi_known[rows] = self.lo, self.hi, self.lo_known, self.hi_known
+        null_count[rows], row_count[rows], trust[rows] = self.null_count, self.row_count, self.trust
+        return ColumnStatistics(
+            self.type,
+            lo,
+            hi,
+            lo_known=lo_known,
+            hi_known=hi_known,
+            null_count=null_count,
+            row_count=row_count,
+            trust=trust,
+            parts=None if self.parts is None else PartStatistics(self.parts.statistics, rows[self.parts.slice_of]),
+        )
+
     @classmethod
     def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
         """Statistics of n slices in which nothing is known of the column."""

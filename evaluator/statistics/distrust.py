@@ -19,16 +19,16 @@ By kind of fault:
     truncated     ``widen_millis``, ``widen_nanos``, ``rescale_unscaled``; text that is too long:
                   ``distrust_null_bounds_of_text``
     widened       ``widen_float_as_double``: a FLOAT file of a DOUBLE column; integers are exact.
-                  ``widen_unknown_unit``: a file of milliseconds in a table of microseconds
+                  ``widen_unknown_unit``: a file of milliseconds in a table of microseconds.
+                  ``widen_ancient_bounds``: days before 1582, moments before 1900
     missing       a missing record or bound is unknown, never "no rows": Trust.NO_RECORD, NO_BOUNDS (index_store)
     one-sided     each side is known by itself; a float with one side has none (``distrust_nan_bounds``)
     all-null      ``all_null``, ``ignore_bounds_of_all_null``, ``distrust_null_bounds_of_text``, ``believe_short_text``
     empty slice   ``holds_nothing``
     NaN-poisoned  ``distrust_nan_zero_bounds``, ``distrust_float_spanning_zero``, ``distrust_nan_bounds``
-    wrong writer  ``distrust_text_beside_nulls``, ``distrust_reordered_text``, ``distrust_ancient_bounds``,
-                  ``distrust_inverted_bounds``, ``distrust_impossible_counts``; a type or unit that does not fit, a log
-                  file that was appended to, files that are not Parquet: Trust.WRONG_TYPE, UNIT, APPENDED_LOG,
-                  NOT_PARQUET (index_store)
+    wrong writer  ``distrust_text_beside_nulls``, ``distrust_reordered_text``, ``distrust_inverted_bounds``,
+                  ``distrust_impossible_counts``; a type or unit that does not fit, a log file that was appended to,
+                  files that are not Parquet: Trust.WRONG_TYPE, UNIT, APPENDED_LOG, NOT_PARQUET (index_store)
 
 Counts hold ``UNKNOWN_COUNT`` (-1) where they are not known.
 
@@ -39,11 +39,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.language.epoch import FIRST_GREGORIAN_DAY
+from evaluator.language.epoch import DAY, FIRST_DAY, FIRST_GREGORIAN_DAY, REBASED_DAYS
+from evaluator.language.types import Kind, Type
 from evaluator.language.zones import FIRST_SHOWN
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
@@ -55,7 +57,6 @@ __all__ = [
     "Trust",
     "all_null",
     "believe_short_text",
-    "distrust_ancient_bounds",
     "distrust_float_spanning_zero",
     "distrust_impossible_counts",
     "distrust_inverted_bounds",
@@ -68,6 +69,7 @@ __all__ = [
     "ignore_bounds_of_all_null",
     "reason",
     "rescale_unscaled",
+    "widen_ancient_bounds",
     "widen_float_as_double",
     "widen_millis",
     "widen_nanos",
@@ -249,10 +251,22 @@ def distrust_inverted_bounds(lo: Bounds, hi: Bounds) -> Mask:
     return mask
 
 
-def distrust_ancient_bounds(bound: npt.NDArray[np.int64], cutoff: int) -> Mask:
-    """P13, P14, SPARK-31404: readers may rebase a bound before the cutoff, and never rebase later ones."""
-    mask: Mask = bound < cutoff
-    return mask
+def widen_ancient_bounds(bound: Any, of: Type, *, upper: bool) -> tuple[Any, Mask]:
+    """P13, P14, SPARK-31404: readers may rebase a value before a cutoff by days, and never rebase later ones.
+
+    The calendars name a day of the years 1 to 1582 at most ten days apart, and zones a moment at most one day: each
+    bound of such days is moved outward by ``REBASED_DAYS``. So is an upper bound shortly after the cutoff, as values
+    from before it may be read after it. Gives the bounds, and where they are known: before the year 1 none is.
+
+    A column of another type has its bounds as they are.
+    """
+    if of.kind is not Kind.DATE and not of.kind.is_timestamp:
+        return bound, np.ones(len(bound), np.bool_)
+    cutoff, day = (ANCIENT_DAY, 1) if of.kind is Kind.DATE else (ANCIENT_MICROS, DAY)
+    slack = REBASED_DAYS * day
+    ancient = bound < (cutoff + slack if upper else cutoff)
+    widened = np.where(ancient, bound + (slack if upper else -slack), bound)
+    return widened, bound >= FIRST_DAY * day
 
 
 def distrust_impossible_counts(nulls: Counts, rows: Counts) -> Mask:

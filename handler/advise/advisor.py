@@ -130,7 +130,7 @@ class Advisor:
             try:
                 semantics = Semantics.named(logged.engine, logged.time_zone or self.time_zone).at(self._clock)
                 bound = bind_filter(logged.expression, self.table.schema, semantics, self.table)
-                answers = provide_statistics(bound.required, self.at, ignore_failure)
+                answers = provide_statistics(bound.required, self.at, ignore_failure).without_footers()
                 kept = evaluate_filter(bound, answers, self.n).kept_rows
             except Exception as error:  # as in a query, one filter's fault is not the others'
                 why = " ".join(str(error).split())

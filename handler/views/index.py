@@ -17,11 +17,12 @@ from handler.views.texts import count_text, minute_text, size_text
 from index_store.own.advice.benefit import Benefit
 from index_store.own.builders.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry
-from index_store.own.sketches.values import FileType, decoded
+from index_store.own.sketches.values import decoded
 from index_store.own.store.locations import IndexLocation
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import Version
 from index_store.storage.errors import TableError
+from index_store.table.file_types import FileType
 
 __all__ = ["place_report", "report_of", "show_place", "show_places", "show_reports"]
 

@@ -15,7 +15,7 @@ Pitfalls P1 and P2 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as OutOfTime  # another class than the built-in one before Python 3.11
 from contextlib import suppress
@@ -32,7 +32,9 @@ __all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
 
 #: The most footers that are read of an open table, and for how many seconds. A footer takes a third of a millisecond
 #: on a local disk, and a hundred times that in an object store.
-FOOTER_LIMIT = 256
+FOOTER_LIMIT = 1024
+#: Of these the ones that are read before a filter has ruled any file out.
+BEFOREHAND = 256
 FOOTER_SECONDS = 2.0
 #: Bytes of the footers that are kept; in memory they take a few times as much.
 FOOTER_BYTES = 32 << 20
@@ -73,19 +75,30 @@ class Footers:
         if self._unreadable:
             notes.append(f"{self._unreadable} footers of base files cannot be read, such as {self._first_fault}")
         if self._left_out:
-            limits = f"{self._limit} footers, {self._given:g} seconds, {FOOTER_BYTES >> 20} MiB"
+            limits = f"{self._limit} footers, {self._beforehand} of them before a filter, {self._given:g} seconds, "
+            limits += f"{FOOTER_BYTES >> 20} MiB"
             notes.append(f"{len(self._left_out)} footers of base files are not read: the limit of {limits} is reached")
         return notes
 
     @property
     def exhausted(self) -> bool:
-        """Whether no further footer is read."""
-        return len(self._footers) >= self._limit or self._seconds <= 0 or self._bytes >= FOOTER_BYTES
+        """Whether no further footer is read for files that a filter may rule out."""
+        return self._is_exhausted(self._beforehand)
 
     def read(self, path: str) -> Any:
         """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
+        return self._read(path, self._beforehand)
+
+    @property
+    def _beforehand(self) -> int:
+        return min(self._limit, BEFOREHAND)
+
+    def _is_exhausted(self, limit: int) -> bool:
+        return len(self._footers) >= limit or self._seconds <= 0 or self._bytes >= FOOTER_BYTES
+
+    def _read(self, path: str, limit: int) -> Any:
         if path not in self._footers and path.endswith(".parquet"):
-            if self.exhausted:
+            if self._is_exhausted(limit):
                 self._left_out.add(path)
                 return None
             start = time.monotonic()
@@ -104,7 +117,7 @@ class Footers:
 
     def begin(self, paths: Sequence[str]) -> None:
         """Start to read the footers of these base files, within the limits; no effect on a local disk."""
-        missing = self._missing(paths)
+        missing = self._missing(paths, self._beforehand)
         if missing:
             pool = ThreadPoolExecutor(min(AT_ONCE, len(missing)), "sargo-footers")
             self._begun.update({path: pool.submit(self._footer, path) for path in missing})
@@ -112,24 +125,46 @@ class Footers:
 
     def expect(self, paths: Sequence[str]) -> None:
         """Read the footers of these base files in parallel, within the limits; no effect on a local disk."""
-        missing = self._missing(paths)
+        self._expect(self._missing(paths, self._beforehand), self._seconds)
+
+    def _expect(self, missing: Sequence[str], seconds: float) -> None:
         if len(missing) < 2:
             return
         start = time.monotonic()
         pool = ThreadPoolExecutor(min(AT_ONCE, len(missing)), "sargo-footers")
         with suppress(OutOfTime):
-            for path, found in zip(missing, pool.map(self._footer, missing, timeout=self._seconds), strict=True):
-                self._keep(path, *found)
+            found = pool.map(self._footer, missing, timeout=min(self._seconds, seconds))
+            for path, footer in zip(missing, found, strict=True):
+                self._keep(path, *footer)
         pool.shutdown(wait=False, cancel_futures=True)
         self._seconds -= time.monotonic() - start
 
-    def _missing(self, paths: Sequence[str]) -> list[str]:
+    def read_within(self, paths: Sequence[str], seconds: float) -> Iterator[str]:
+        """Read the footers of these base files, as many as ``seconds`` and the limits allow; the paths of those known.
+
+        Where not all are left to be read within the limits, only those are given that were read before.
+        """
+        wanted = [path for path in dict.fromkeys(paths) if path.endswith(".parquet")]
+        missing = [path for path in wanted if path not in self._footers]
+        if len(self._footers) + len(missing) > self._limit:
+            self._left_out.update(missing)
+            missing = []
+        end = time.monotonic() + seconds
+        if len(missing) > 1:
+            self._expect(self._missing(missing, self._limit), seconds)
+        for path in wanted:
+            if path in missing and time.monotonic() < end:
+                self._read(path, self._limit)
+            if path in self._footers:
+                yield path
+
+    def _missing(self, paths: Sequence[str], limit: int) -> list[str]:
         """Those that are neither here nor on their way, as many as the limit allows; none on a local disk."""
-        if self._storage.is_local or self.exhausted:
+        if self._storage.is_local or self._is_exhausted(limit):
             return []
         known = self._footers.keys() | self._begun.keys()
         missing = [path for path in dict.fromkeys(paths) if path not in known and path.endswith(".parquet")]
-        return missing[: max(self._limit - len(known), 0)]
+        return missing[: max(limit - len(known), 0)]
 
     def _keep(self, path: str, footer: Any, fault: str) -> None:
         self._footers[path] = footer

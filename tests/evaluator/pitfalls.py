@@ -292,7 +292,21 @@ PITFALLS = [
         "P13",
         "a date that another calendar may move",
         {"dt": stored(DATE, File(-200_000, -190_000))},
-        "dt = date'2020-01-02'",
+        "dt = date'1449-10-15'",
+        "TF",
+    ),
+    Pitfall(
+        "P13",
+        "but not by more than 31 days",
+        {"dt": stored(DATE, File(-200_000, -190_000))},
+        "dt < date'1422-04-01'",
+        "F",
+    ),
+    Pitfall(
+        "P13",
+        "a constant that another calendar may move",
+        {"dt": stored(DATE, File(-141_427, -141_420))},
+        "dt > date'1582-10-14'",
         "TF",
     ),
     # Zones, units, int96 (trino#31050, paimon#8797, hudi#8298, spark#16781).

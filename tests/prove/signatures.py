@@ -48,7 +48,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "date_format": ("moment", "pattern"),
     **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), ("moment", "zone")),
     "from_unixtime": ("integer", "pattern?"),
-    **dict.fromkeys(("lower", "lcase", "upper", "ucase", "trim", "ltrim", "rtrim", "length"), ("text",)),
+    **dict.fromkeys(("lower", "lcase", "upper", "ucase", "trim", "ltrim", "rtrim", "length", "hex"), ("text",)),
     "left": ("text", "small"),
     **dict.fromkeys(("substr", "substring"), ("text", "small", "small?")),
     "concat": ("text", "text", "text*"),

@@ -36,6 +36,7 @@ from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import Engine
 from handler.views.explain import show_explanation, show_what_helps
 from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STATS
+from index_store.kinds.footer_statistics import FOOTERS
 from index_store.opened_table import OpenTable
 from index_store.storage.errors import StatsError, TableError
 from sarg import Limits, TooLargeError
@@ -169,7 +170,7 @@ def plan_at_once(opened: OpenTable, as_of: str | None, query: FilterQuery, limit
 
 
 def _unindexed(plan: Plan) -> tuple[str, ...]:
-    """The columns of the conditions that no kind has statistics for: of column statistics, what was read says so."""
+    """The columns of the conditions that no index has statistics for: of column statistics, what was read says so."""
     if plan.explanation is None or not len(plan.slices):
         return ()
     bound = plan.explanation.bound
@@ -180,7 +181,7 @@ def _unindexed(plan: Plan) -> tuple[str, ...]:
             if kind.name == COLUMN_STATS:
                 columns = kind.coverage(bound.columns).columns
                 covered |= {name for name, column in columns.items() if column.usable}
-        others = [kind for kind in plan.kinds if kind.name != COLUMN_STATS]
+        others = [kind for kind in plan.kinds if kind.name not in (COLUMN_STATS, FOOTERS)]
         for leaf in bound.leaves[:_MAX_LEAVES]:
             asked = required_statistics_of([leaf])
             if asked and not covered.issuperset(leaf.columns) and not any(kind.requires(asked) for kind in others):

@@ -18,8 +18,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.binding.statistics_provider import Match, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
@@ -28,9 +32,11 @@ from index_store.formats.keys import column_id
 from index_store.formats.stats_reader import COLUMN_ID, read_statistics
 from index_store.kinds.base import Coverage, column_coverage
 from index_store.kinds.column_stats.file_reading import FileReading, FileRows
+from index_store.kinds.column_stats.one_file import match_in_one_file
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.storage.errors import naming_column
+from index_store.table.merge_rule import merges_whole_records
 from index_store.table.metadata_table import Deletes, MetadataTable, Records
 
 if TYPE_CHECKING:
@@ -77,7 +83,8 @@ class ColumnStats:
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Bounds and null counts of the columns, read together."""
-        return StatisticsProvider(self.name, self.statistics(required.columns))
+        statistics = self.statistics(required.columns)
+        return StatisticsProvider(self.name, statistics, filter_might_match=self._match if self._files else None)
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
@@ -102,6 +109,12 @@ class ColumnStats:
             for column in columns
         }
         return Coverage(self.name, self._slices.instant, n, known)
+
+    def _match(self, bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
+        """Where one file of a merged slice might match, if the table merges whole records."""
+        if not merges_whole_records(self._table.properties):
+            return None
+        return match_in_one_file(self.name, bound, candidates, self.files, self._files)
 
     @property
     def files(self) -> SliceFiles:

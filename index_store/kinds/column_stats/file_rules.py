@@ -181,29 +181,51 @@ class FileStatistics:
             size=self.size[chosen],
         )
 
-    def with_nulls(self, file_indices: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
-        """Rows added for files of which all ``counts`` values are null."""
-        m = len(file_indices)
-        empty = np.full(m, filler(self.type), array_dtype(self.type))
-        no = np.zeros(m, np.bool_)
+    def moved(self, file_index: npt.NDArray[np.intp]) -> FileStatistics:
+        """The same rows of files that have these indices elsewhere."""
+        return replace(self, file_index=file_index)
 
-        def joined(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            return np.concatenate([old, new])
+    def joined(self, other: FileStatistics) -> FileStatistics:
+        """The rows of both, which are of one column."""
+
+        def both(name: str) -> Any:
+            return np.concatenate([getattr(self, name), getattr(other, name)])
 
         return FileStatistics(
             type=self.type,
-            file_index=joined(self.file_index, file_indices),
-            lo=concatenated([self.lo, empty]),
-            hi=concatenated([self.hi, empty]),
-            lo_known=joined(self.lo_known, no),
-            hi_known=joined(self.hi_known, no),
-            nulls=joined(self.nulls, counts),
-            rows=joined(self.rows, counts),
-            trust=joined(self.trust, np.zeros(m, np.uint8)),
-            empty=joined(self.empty, counts == 0),
-            null_only=joined(self.null_only, counts > 0),
-            size=joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)),
+            file_index=both("file_index"),
+            lo=concatenated([self.lo, other.lo]),
+            hi=concatenated([self.hi, other.hi]),
+            lo_known=both("lo_known"),
+            hi_known=both("hi_known"),
+            nulls=both("nulls"),
+            rows=both("rows"),
+            trust=both("trust"),
+            empty=both("empty"),
+            null_only=both("null_only"),
+            size=both("size"),
         )
+
+    def with_nulls(self, file_indices: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
+        """Rows added for files of which all ``counts`` values are null."""
+        m = len(file_indices)
+        bounds = np.full(m, filler(self.type), array_dtype(self.type))
+        no = np.zeros(m, np.bool_)
+        nulls = FileStatistics(
+            type=self.type,
+            file_index=file_indices,
+            lo=bounds,
+            hi=bounds,
+            lo_known=no,
+            hi_known=no,
+            nulls=counts,
+            rows=counts,
+            trust=np.zeros(m, np.uint8),
+            empty=counts == 0,
+            null_only=counts > 0,
+            size=np.full(m, UNKNOWN_COUNT, np.int64),
+        )
+        return self.joined(nulls)
 
 
 def _counts(values: Sequence[int | None]) -> Counts:

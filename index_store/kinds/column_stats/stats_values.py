@@ -25,11 +25,9 @@ import pyarrow as pa
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import array_dtype, filler
 from evaluator.statistics.distrust import (
-    ANCIENT_DAY,
-    ANCIENT_MICROS,
     Trust,
-    distrust_ancient_bounds,
     rescale_unscaled,
+    widen_ancient_bounds,
     widen_float_as_double,
     widen_millis,
     widen_nanos,
@@ -138,17 +136,11 @@ def read_groups(
                 out = np.array(out)
             out[rows] = np.asarray(found)
         known[rows] = True
-    _forget_ancient(out, known, trust, column_type)
-    return Bound(out, known, trust)
-
-
-def _forget_ancient(
-    values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trust: npt.NDArray[np.uint8], column_type: Type
-) -> None:
     if column_type.kind is Kind.DATE or column_type.kind.is_timestamp:
-        old = known & distrust_ancient_bounds(values, ANCIENT_DAY if column_type.kind is Kind.DATE else ANCIENT_MICROS)
-        known[old] = False
-        trust[old] = Trust.ANCIENT
+        out, believed = widen_ancient_bounds(out, column_type, upper=upper)
+        trust[known & ~believed] = Trust.ANCIENT
+        known &= believed
+    return Bound(out, known, trust)
 
 
 def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | StoredBounds | Trust:

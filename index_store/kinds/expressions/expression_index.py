@@ -29,7 +29,7 @@ from evaluator.binding.statistics_provider import Declined, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.statistics.distrust import Trust
+from evaluator.statistics.distrust import ANCIENT_DAY, Trust
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
@@ -236,7 +236,7 @@ class ExpressionIndex:
             own = None if kind is None else kind.statistics([column]).get(column.name)
             ancient = other = np.zeros(len(self._slices), np.bool_)
             if column.type.kind is Kind.DATE:
-                ancient = ~ancient if own is None else ~own.lo_known
+                ancient = ~ancient if own is None else ~own.lo_known | (np.asarray(own.lo) < ANCIENT_DAY)
             if own is not None:
                 other = own.trust == Trust.WRONG_TYPE
             self._doubtful[column.name] = ancient, other

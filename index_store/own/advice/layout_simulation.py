@@ -38,9 +38,10 @@ from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import with_ids
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
-from index_store.own.sketches.values import ABSENT, FileType, plain_type
+from index_store.own.sketches.values import plain_type
 from index_store.storage.errors import TableError
 from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.file_types import ABSENT, FileType
 
 if TYPE_CHECKING:
     from index_store.table.table import Table

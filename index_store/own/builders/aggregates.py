@@ -30,7 +30,8 @@ import pyarrow.compute as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.own.builders.sketching import ROWS, SketchPlan, Target, nulls_field, sketch_field, type_field
-from index_store.own.sketches.values import EMPTY, FileType, decoded, value_bytes
+from index_store.own.sketches.values import decoded, value_bytes
+from index_store.table.file_types import EMPTY, FileType
 
 __all__ = ["AGGREGATES", "aggregate", "united"]
 

@@ -33,12 +33,13 @@ from index_store.formats.bounded.avro_values import decode_value
 from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.bounded.parquet_bounds import check_pages, read_footer
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
-from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type
+from index_store.own.sketches.values import plain_array, plain_type
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
-from index_store.table.table_schema import TableSchema, from_arrow, from_avro
+from index_store.table.file_types import ABSENT, FileType, parquet_types, type_in
+from index_store.table.table_schema import from_avro
 
-__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_rows", "parquet_types", "read_rows"]
+__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_rows", "read_rows"]
 
 ROWS_PER_BATCH = 1 << 17
 #: Texts of a batch in bytes, unless one row has more.
@@ -79,31 +80,6 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
             raise TableError(storage.absolute(path), f"cannot be read: {error}") from error
     else:
         yield RowBatch(-1, dict.fromkeys(names, ColumnRows(FileType.unknown("a base file that is not Parquet"))))
-
-
-def parquet_types(metadata: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, FileType]:
-    """The type of each column in a Parquet file, from its footer and its Arrow schema."""
-    columns = from_arrow(schema)
-    leaves = (metadata.schema.column(number) for number in range(metadata.num_columns))
-    physical = {leaf.path: leaf.physical_type for leaf in leaves}
-    return {
-        name: FileType.unknown("INT96 timestamps") if physical.get(name) == "INT96" else _type_in(columns, name)
-        for name in names
-    }
-
-
-def _type_in(columns: TableSchema, name: str) -> FileType:
-    field = columns.schema.resolve(name, case_sensitive=True)
-    if field is None:
-        wanted = name.lower()
-        if any(other.name.lower() == wanted or other.name.lower().startswith(f"{wanted}.") for other in columns.schema):
-            return FileType.unknown("the column has a name of other letters")
-        parent = name.rpartition(".")[0]
-        above = columns.schema.resolve(parent, case_sensitive=True) if parent else None
-        if parent and above is not None and not any(other.name.startswith(f"{parent}.") for other in columns.schema):
-            return FileType.unknown(f"{parent} is of type {above.type}")
-        return ABSENT
-    return FileType.of(field.type, columns.units.get(name, ""))
 
 
 # -- Parquet
@@ -225,7 +201,7 @@ def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
 
 def _avro_rows(block: LogBlock, names: Sequence[str]) -> RowBatch:
     columns = from_avro(block.schema)
-    types = {name: _type_in(columns, name) for name in names}
+    types = {name: type_in(columns, name) for name in names}
     records = list(_records(block))
     by_name: dict[str, ColumnRows] = {}
     for name, of in types.items():

@@ -32,9 +32,9 @@ from index_store.own.builders.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
-from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.storage.errors import FormatError
 from index_store.storage.storage import Storage
+from index_store.table.file_types import ABSENT, EMPTY, FileType
 
 if TYPE_CHECKING:
     from index_store.table.table import Table

@@ -29,13 +29,19 @@ import pyarrow as pa
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import array_dtype, filler
-from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
+from evaluator.statistics.distrust import (
+    ANCIENT_DAY,
+    ANCIENT_MICROS,
+    Trust,
+    widen_ancient_bounds,
+    widen_float_as_double,
+)
 from index_store.own.builders.sketching import ROWS, Target, nulls_field, sketch_field, type_field
 from index_store.own.sketches.base import FileBounds, FileParts, SketchStatistics, Stored
-from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.storage.errors import FormatError
+from index_store.table.file_types import ABSENT, EMPTY, FileType, fit_of
 
-__all__ = ["PerFileStatistics", "fill_of", "fit_of", "is_ancient", "per_file_statistics"]
+__all__ = ["PerFileStatistics", "fill_of", "is_ancient", "per_file_statistics"]
 
 Mask = npt.NDArray[np.bool_]
 #: Microseconds and days by which a rebased value may come near the cutoff.
@@ -136,11 +142,11 @@ def _with_bounds(
     bounds = _tightest([_fitted(one.bounds, of, wanted) for one in sketches if one.bounds is not None])
     parts = _best_parts([one.parts for one in sketches if one.parts is not None])
     if parts is not None:
-        parts = replace(parts, bounds=_modern_parts(_fitted(parts.bounds, of, wanted), wanted))
+        parts = replace(parts, bounds=_around_ancient(_fitted(parts.bounds, of, wanted), wanted))
     trust = Trust.OK
     if bounds is not None:
         known = bounds.lo_known | bounds.hi_known
-        bounds = _without_ancient(bounds, wanted)
+        bounds = _around_ancient(bounds, wanted)
         if not (bounds.lo_known | bounds.hi_known)[known].all():
             trust = Trust.ANCIENT
     might_contain = tuple(one.might_contain for one in sketches if one.might_contain is not None) if filters else ()
@@ -153,28 +159,6 @@ def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]
         array = columns[stored].combine_chunks()
         arrays[name] = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
     return arrays
-
-
-def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:
-    """How values of a file fit the column: True for bounds and look-ups, False for bounds only, else why not at all."""
-    kinds = of.type.kind, wanted.kind
-    if kinds[0] is kinds[1] and kinds[0].is_timestamp:
-        return of.unit == unit or Trust.UNIT
-    if of.type == wanted:
-        return True
-    if all(kind.is_integer for kind in kinds) and wanted.integer_range()[1] >= of.type.integer_range()[1]:
-        return True
-    if all(kind.is_text for kind in kinds):
-        return True
-    if kinds == (Kind.FLOAT, Kind.DOUBLE):
-        return False
-    if (
-        kinds == (Kind.DECIMAL, Kind.DECIMAL)
-        and wanted.scale >= of.type.scale
-        and (wanted.precision - wanted.scale >= of.type.precision - of.type.scale)
-    ):
-        return False
-    return Trust.WRONG_TYPE
 
 
 def _fitted(bounds: FileBounds, of: Type, wanted: Type) -> FileBounds:
@@ -197,23 +181,12 @@ def _cutoff(of: Type) -> int | None:
     return ANCIENT_DAY if of.kind is Kind.DATE else ANCIENT_MICROS if of.kind.is_timestamp else None
 
 
-def _modern_parts(bounds: FileBounds, of: Type) -> FileBounds:
-    """Bounds of parts, where a part that begins at an ancient value loses both ends."""
-    cutoff = _cutoff(of)
-    if cutoff is None:
-        return bounds
-    modern = np.asarray(bounds.lo) >= cutoff
-    return replace(bounds, lo_known=bounds.lo_known & modern, hi_known=bounds.hi_known & modern)
-
-
-def _without_ancient(bounds: FileBounds, of: Type) -> FileBounds:
-    """Bounds of files, where an end that is an ancient value is unknown."""
-    cutoff = _cutoff(of)
-    if cutoff is None:
-        return bounds
-    return replace(
-        bounds, lo_known=bounds.lo_known & (bounds.lo >= cutoff), hi_known=bounds.hi_known & (bounds.hi >= cutoff)
+def _around_ancient(bounds: FileBounds, of: Type) -> FileBounds:
+    """The bounds, of files or of parts of them, as those of values that readers may rebase."""
+    (lo, lo_known), (hi, hi_known) = (
+        widen_ancient_bounds(side, of, upper=upper) for side, upper in ((bounds.lo, False), (bounds.hi, True))
     )
+    return replace(bounds, lo=lo, hi=hi, lo_known=bounds.lo_known & lo_known, hi_known=bounds.hi_known & hi_known)
 
 
 def is_ancient(value: Any, of: Type) -> bool:

@@ -29,7 +29,7 @@ from evaluator.statistics.distrust import Trust
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.builders.sketching import type_field
 from index_store.own.provider.own_indexes import OwnIndexes
-from index_store.own.provider.per_file_statistics import fit_of, per_file_statistics
+from index_store.own.provider.per_file_statistics import per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn
 from index_store.own.secondary.constraints import pieces_of_many, pieces_of_values, ranges_of_filter
 from index_store.own.secondary.generation import live_groups
@@ -40,9 +40,9 @@ from index_store.own.secondary.search import Search
 from index_store.own.secondary.shards import shard_of
 from index_store.own.secondary.slice_entries import key_columns, statistics_plan
 from index_store.own.secondary.staged_entries import lines_of, slice_name
-from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.own.store.own_index import OwnIndex
 from index_store.storage.errors import naming_column
+from index_store.table.file_types import ABSENT, EMPTY, FileType, fit_of
 
 __all__ = ["FEW_VALUES", "MAX_BLOCKS", "MAX_MERGED_BLOCKS", "SecondaryIndex"]
 

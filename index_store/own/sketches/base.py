@@ -28,7 +28,8 @@ import pyarrow.compute as pc
 
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds
-from index_store.own.sketches.values import FileType, bytes_of
+from index_store.own.sketches.values import bytes_of
+from index_store.table.file_types import FileType
 
 __all__ = [
     "Batch",

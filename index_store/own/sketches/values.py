@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,11 +30,9 @@ import pyarrow.compute as pc
 
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import StoredBounds
+from index_store.table.file_types import FileType
 
 __all__ = [
-    "ABSENT",
-    "EMPTY",
-    "FileType",
     "bytes_of",
     "decoded",
     "plain_array",
@@ -47,53 +43,6 @@ __all__ = [
 
 #: Milliseconds beyond this have no microseconds in 64 bits.
 _MAX_MILLIS = (1 << 63) // 1000 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class FileType:
-    """The type of a column in a file, as text: ``int``, ``decimal(10,2)``, ``timestamp@millis``.
-
-    ``absent``: the file has no such column. ``empty``: it has no row. ``!why``: its values are unknown, and why.
-    """
-
-    text: str
-
-    @classmethod
-    def of(cls, column_type: Type, unit: str = "") -> FileType:
-        """A type that sketches support; ``unit`` is that of a timestamp in the file."""
-        if column_type.kind is Kind.OTHER or (column_type.kind is Kind.DECIMAL and column_type.precision > 38):
-            return cls.unknown(f"type {column_type}")
-        return cls(f"{column_type}@{unit}" if unit else str(column_type))
-
-    @classmethod
-    def unknown(cls, why: str) -> FileType:
-        """The type of a column whose values in the file are unknown."""
-        return cls(f"!{why}")
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the file has rows whose values of the column are known."""
-        return not self.text.startswith("!") and self.text not in (ABSENT.text, EMPTY.text)
-
-    @property
-    def why(self) -> str:
-        """Why nothing is known, or ""."""
-        return self.text[1:] if self.text.startswith("!") else ""
-
-    @property
-    def type(self) -> Type:
-        """The type, of a known one."""
-        return _parsed(self.text.partition("@")[0])
-
-    @property
-    def unit(self) -> str:
-        """millis, micros or nanos for a timestamp, else ""."""
-        return self.text.partition("@")[2]
-
-
-_parsed = lru_cache(1024)(Type.parse)
-ABSENT = FileType("absent")
-EMPTY = FileType("empty")
 
 
 def plain_type(of: Type) -> pa.DataType:

@@ -163,7 +163,7 @@ FORMS = {
         ("i <> j", "ABCF"),
         ("i >= j", "ABCEF"),
         ("d < i", "ABCEF", "ABCDEF"),
-        ("i < i", "ABCF"),
+        ("i < i", ""),
     ],
     "struct fields": [("st.x = 5", "AF"), ("st.x > 19", "CF"), ("st.x IS NULL", "ABCDEF"), ("st.x IN (10)", "BEF")],
     "constants on the left": [

@@ -233,9 +233,11 @@ def test_a_prefix_is_exact(prefix: str, successor: str | None) -> None:
 def test_null_tests_and_constants_follow_the_flags(null: bool, value: bool) -> None:
     a = range_of(Interval(1, 2, null, value))
     assert rules.pack(rules.is_null(a)) == (TRUE if null else 0) | (FALSE if value else 0)
-    everything = TRUE | FALSE | NULL if null else 0
-    assert rules.pack(rules.is_constant(a, True)) == everything | (TRUE if value else 0)
-    assert rules.pack(rules.is_constant(a, False)) == everything | (FALSE if value else 0)
+    for truth, other in ((TRUE, FALSE), (FALSE, TRUE)):
+        of_values, of_null = truth if value else 0, truth | NULL if null else 0
+        assert rules.pack(rules.is_constant(a, truth == TRUE)) == of_values | of_null
+        anything = rules.pack(rules.is_constant(a, truth == TRUE, any_of_null=True))
+        assert anything == of_values | of_null | (other if null else 0)
     many = masked([Interval(1, 2, null, value)] * 2)
     assert rules.pack(rules.is_null(many)).tolist() == [rules.pack(rules.is_null(a))] * 2
     for truth in (True, False):

@@ -11,7 +11,18 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
 from evaluator.language.interval import Interval, point
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DATE, INT, SMALLINT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
+from evaluator.language.types import (
+    BIGINT,
+    BINARY,
+    DATE,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    Type,
+    decimal_type,
+)
 from handler.sql.parsing import parse
 from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, stats
 
@@ -24,6 +35,9 @@ CASES = [
     ("(x & 12) > 4", INT, (16, 23), "F"),
     ("(x & 15) < 0", INT, (-99, 99), "F"),
     ("(x ^ 1) > 7", INT, (0, 5), "F"),
+    ("(x | 2) = 102", INT, (-60, 10), "F"),
+    ("(x | 2) < 0", INT, (-60, 10), "TF"),
+    ("(x & 7) > 7", INT, (-60, 10), "F"),
     ("~x >= 0", INT, (0, 5), "F"),
     ("~x = -4", INT, (3, 3), "T"),
     ("shiftleft(x, 2) > 20", INT, (0, 5), "F"),
@@ -37,7 +51,15 @@ CASES = [
     ("x / 3 > 7", DEC, ("1.00", "20.00"), "FN"),
     ("x / 3 > 6", DEC, ("1.00", "20.00"), "TFN"),
     ("x / -2 > 0", decimal_type(20, 0), ("1", "20"), "FN"),
-    ("x / 2 > 0", decimal_type(38, 0), ("1", "20"), "TFN"),
+    ("x / 2 > 0", decimal_type(38, 0), ("1", "20"), "TN"),
+    ("x / 2 > 10", decimal_type(38, 0), ("1", "20"), "TFN"),
+    ("x / 2 > 10.1", decimal_type(38, 0), ("1", "20"), "FN"),
+    ("x / 2 > 0", decimal_type(38, 0), ("1", "9" * 38), "TFN"),
+    ("hex(x) = '3130'", STRING, ("10", "10"), "T"),
+    ("hex(x) > '6'", STRING, ("", "date"), "TF"),
+    ("hex(x) > '6'", BINARY, (b"\x00", b"\x5f"), "F"),
+    ("CAST(x AS BINARY) >= CAST('b' AS BINARY)", STRING, ("apple", "banana"), "TF"),
+    ("CAST(x AS BINARY) > CAST('\u00ea' AS BINARY)", STRING, ("apple", "\u00e9"), "F"),
     ("weekofyear(x) = 2", DATE, (D20200106, D20200106 + 6), "T"),
     ("weekofyear(x) > 53", DATE, (D20200106 - 100, D20200106 + 6), "F"),
     ("dayofweek(x) = 1", DATE, (D20200106, D20200106 + 5), "F"),

@@ -6,6 +6,7 @@ Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from decimal import Decimal
@@ -15,13 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL
+from evaluator.language.types import BIGINT, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
 from evaluator.statistics import distrust
 from evaluator.statistics.distrust import Trust
 from index_store.formats.parquet_footers import Proof
 from tests.evaluator.written_statistics import File, stored
 
 NAN, INF = math.nan, math.inf
+MICROS_1900 = -2_208_988_800_000_000
+MICROS_1899 = MICROS_1900 - 1
 
 
 def counts(*values):
@@ -191,16 +195,37 @@ def test_p13_nanoseconds_are_rounded_outward(value, upper, expected):
 
 
 @pytest.mark.parametrize(
-    ("bound", "cutoff", "doubted"),
+    ("of", "stored", "lower", "upper"),
     [
-        pytest.param(-141_428, distrust.ANCIENT_DAY, True, id="P13: 1582-10-14"),
-        pytest.param(-141_427, distrust.ANCIENT_DAY, False, id="P13: 1582-10-15"),
-        pytest.param(-2_208_988_800_000_001, distrust.ANCIENT_MICROS, True, id="P13: before 1900"),
-        pytest.param(-2_208_988_800_000_000, distrust.ANCIENT_MICROS, False, id="P13: 1900"),
+        pytest.param(DATE, -141_428, -141_459, -141_397, id="P13: 1582-10-14"),
+        pytest.param(DATE, -141_427, -141_427, -141_396, id="P13: 1582-10-15: earlier days may be read after it"),
+        pytest.param(DATE, -141_396, -141_396, -141_396, id="P13: 1582-11-15"),
+        pytest.param(DATE, -719_162, -719_193, -719_131, id="P13: the first day"),
+        pytest.param(DATE, -719_163, None, None, id="P13: before the year 1"),
+        pytest.param(
+            TIMESTAMP, MICROS_1900 - 1, MICROS_1900 - 1 - 31 * DAY, MICROS_1900 - 1 + 31 * DAY, id="P13: 1899"
+        ),
+        pytest.param(TIMESTAMP_LTZ, MICROS_1900, MICROS_1900, MICROS_1900 + 31 * DAY, id="P13: 1900"),
+        pytest.param(BIGINT, -200_000, -200_000, -200_000, id="no date"),
     ],
 )
-def test_p13_ancient_bounds_may_be_rebased(bound, cutoff, doubted):
-    assert distrust.distrust_ancient_bounds(counts(bound), cutoff).tolist() == [doubted]
+def test_p13_ancient_bounds_may_be_rebased(of, stored, lower, upper):
+    for is_upper, expected in ((False, lower), (True, upper)):
+        bounds, known = distrust.widen_ancient_bounds(counts(stored), of, upper=is_upper)
+        assert known.tolist() == [expected is not None]
+        assert expected is None or bounds.tolist() == [expected]
+
+
+@pytest.mark.parametrize("year", range(1, 1582, 31))
+@pytest.mark.parametrize(("month", "day"), [(1, 1), (2, 28), (3, 1), (10, 4), (12, 31)])
+def test_p13_no_day_moves_by_more_in_another_calendar(year, month, day):
+    julian = 367 * year - 7 * (year + 5001 + int((month - 9) / 7)) // 4 + 275 * month // 9 + day + 1_729_777 - 2_440_588
+    proleptic = datetime.date(year, month, day).toordinal() - EPOCH_ORDINAL
+    assert abs(julian - proleptic) <= 10
+    for read, written in ((julian, proleptic), (proleptic, julian)):
+        lower, upper = (distrust.widen_ancient_bounds(counts(written), DATE, upper=end) for end in (False, True))
+        assert not lower[1][0] or lower[0][0] <= read
+        assert not upper[1][0] or read <= upper[0][0]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ BUILT = {"1.1.1_main_cow": 0, "1.1.1_main_mor": 1, "1.1.1_nan_cow": 2, "1.1.1_ev
 
 
 @pytest.mark.parametrize("name", share(BUILT, 5))
-def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch):
+def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch, no_footers):
     monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     folder = unpack_copy(name)
     advisor = advisor_of(folder, [*FILTERS, *FILTERS[:3]])

@@ -205,7 +205,7 @@ def test_an_index_that_is_proposed_for_a_table_of_hudi_skips_more(unpack_copy, n
         assert kept(folder, condition) < len(plan.kept)
 
 
-def test_of_a_part_of_the_files_what_is_proposed_holds_too(table, tmp_path, monkeypatch):
+def test_of_a_part_of_the_files_what_is_proposed_holds_too(table, tmp_path, monkeypatch, no_footers):
     monkeypatch.setattr(remedy_search, "_FEW_FILES", 0)
     monkeypatch.setattr(remedy_search, "DEFAULT_FILES", 6)
     for condition in ("far = 77", "x = 33", "note = 'N0077'"):
@@ -226,7 +226,7 @@ def test_of_a_part_of_the_files_what_is_proposed_holds_too(table, tmp_path, monk
             assert kept(scratch, condition) <= one.kept + 3  # few rows make few simulated files, which are coarse
 
 
-def test_a_secondary_index_is_named_where_it_skips_more_than_any_sketch(tmp_path):
+def test_a_secondary_index_is_named_where_it_skips_more_than_any_sketch(tmp_path, no_footers):
     """A Bloom filter that says yes to one of two hundred absent keys keeps a slice: only the rows tell more."""
     even = rows().set_column(3, "far", pa.array(np.random.default_rng(1).integers(0, 1 << 20, 2_000) * 2))
     keyed = even.append_column("_hoodie_record_key", pa.array([str(one) for one in range(2_000)]))
@@ -238,7 +238,7 @@ def test_a_secondary_index_is_named_where_it_skips_more_than_any_sketch(tmp_path
     assert "--on far --using secondary_index" in found.commands[0]
 
 
-def test_a_secondary_index_of_slices_that_it_would_not_know_is_not_named(tmp_path):
+def test_a_secondary_index_of_slices_that_it_would_not_know_is_not_named(tmp_path, no_footers):
     """Rows without a record key have no entries: such an index answers nothing, so it is not proposed."""
     even = rows().set_column(3, "far", pa.array(np.random.default_rng(1).integers(0, 1 << 20, 2_000) * 2))
     folder = plain_table(tmp_path / "t", [("", one) for one in cut(even, 16)])

@@ -184,7 +184,7 @@ def test_a_list_too_long_for_filters_is_a_reason(main_cow_copy, only_own, monkey
     ]
 
 
-def test_a_column_of_which_the_table_has_no_statistics_is_skipped_by(unpack_copy):
+def test_a_column_of_which_the_table_has_no_statistics_is_skipped_by(unpack_copy, no_footers):
     """No metadata table at all: nothing but our own index knows anything of the column."""
     folder = unpack_copy("1.1.1_main_cow")
     properties = folder / ".hoodie/hoodie.properties"

@@ -109,7 +109,7 @@ PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_
         (PART, "year(dt) = 2020", {"column_stats", "expr_index_ye"}),
         (PART, "year(dt) = 2020 AND day(dt) = 2", {"column_stats", "expr_index_ye", "expr_index_da"}),
         (PART, "quarter(dt) = 2", {"column_stats"}),
-        (PART, "hour(t) = 2", {"column_stats"}),
+        (PART, "hour(t) = 2", {"column_stats", "data"}),
         (PART, "s = 'apple'", {"column_stats", "data"}),
         (PART, "s IS NULL", {"column_stats", "data"}),
         (PART, "p = 'p1'", {"column_stats"}),

@@ -134,7 +134,9 @@ ELSEWHERE = ("filter", "size", "table", "audit", "no_filter")
 
 
 @pytest.mark.parametrize("because", [word for word in BECAUSE if word not in ELSEWHERE])
-def test_every_cause_of_skipping_nothing_is_counted_by_its_name_and_said_first(sidecar, unpack, because, monkeypatch):
+def test_every_cause_of_skipping_nothing_is_counted_by_its_name_and_said_first(
+    sidecar, unpack, because, monkeypatch, no_footers
+):
     table = unpack("1.1.1_main_mor")
     listed = [name for item in open_table(table).at().slices for name in item.files]
     given, names, text = {}, listed, I_IS_100

@@ -178,7 +178,7 @@ def test_a_table_that_cannot_be_read_is_shown_with_its_cause(sidecar, tmp_path, 
     assert told["because"] == {"the table cannot be opened": 1}
 
 
-def test_a_column_without_an_index_is_told_with_the_command(main_cow):
+def test_a_column_without_an_index_is_told_with_the_command(main_cow, no_footers):
     assert _unindexed(prune(main_cow, "st.x = 7 AND i = 3", engine="spark")) == ("st.x",)
     assert _unindexed(prune(main_cow, "u = 7", engine="spark")) == ()  # some files have statistics of it
     assert _unindexed(prune(main_cow, "i = 3 AND p = 'p1'", engine="spark")) == ()

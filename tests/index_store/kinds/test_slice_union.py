@@ -268,7 +268,8 @@ RAW = [
     pytest.param(DATE, "", 8, "DateWrapper", 0, b"", 18000, 18000, 18000, id="V1 date"),
     pytest.param(DATE, "", 9, "IntWrapper", 12, b"", 18000, 18000, 18000, id="V2 date"),
     pytest.param(DATE, "", 9, "IntWrapper", 3, b"", 18000, None, None, id="P19: int file of a date column"),
-    pytest.param(DATE, "", 9, "IntWrapper", 12, b"", -200_000, None, None, id="P13: ancient"),
+    pytest.param(DATE, "", 9, "IntWrapper", 12, b"", -200_000, -200_031, -199_969, id="P13: ancient"),
+    pytest.param(DATE, "", 9, "IntWrapper", 12, b"", -719_163, None, None, id="P13: before the year 1"),
     pytest.param(TIMESTAMP_LTZ, "micros", 8, "LongWrapper", 0, b"", 10**15, 10**15, 10**15, id="V1 micros"),
     pytest.param(
         TIMESTAMP_LTZ,

@@ -84,7 +84,7 @@ def test_without_a_metadata_table_listing_gives_the_same_slices(hudi_copy, name)
     slices = table.slices()
     assert slices.source == "file listing"
     assert slices.items == expected.items
-    assert [kind.name for kind in table.kinds(slices) if kind.name != "partition_values"] == ["key_filters"]
+    assert [kind.name for kind in table.kinds(slices) if kind.name != "partition_values"] == ["key_filters", "footers"]
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("oracle_*.json")), ids=lambda path: path.stem)
@@ -155,7 +155,7 @@ def test_a_table_without_commits_has_no_slices(hudi_copy):
     table = open_table(path)
     slices = table.slices()
     assert (len(slices), slices.instant) == (0, None)
-    assert [kind.coverage([]).slices for kind in table.kinds(slices)] in ([0, 0], [0, 0, 0])
+    assert [kind.coverage([]).slices for kind in table.kinds(slices)] in ([0, 0, 0], [0, 0, 0, 0])
     with pytest.raises(TableError, match="no schema"):
         _ = table.schema
 
@@ -223,7 +223,7 @@ def test_a_lagging_metadata_table_is_not_used(hudi_copy):
     assert slices.source == "file listing"
     assert f"does not know the commit {expected.instant}" in slices.note
     assert slices.items == expected.items
-    assert [kind.name for kind in table.kinds(slices)] == ["partition_values", "key_filters"]
+    assert [kind.name for kind in table.kinds(slices)] == ["partition_values", "key_filters", "footers"]
 
 
 def test_a_metadata_table_built_after_the_last_commit_serves_and_one_that_went_on_without_it_does_not(tmp_path):

@@ -66,7 +66,7 @@ def place(tmp_path):
 
 
 @pytest.mark.parametrize("name", share(TABLES, 3))
-def test_runs_of_slices_answer_as_the_whole(name, place, tmp_path):
+def test_runs_of_slices_answer_as_the_whole(name, place, tmp_path, no_footers):
     folder = unpack(name, tmp_path / "table")
     local, distributed = open_table(folder, cache=None), DistributedTable(travelling, place(folder))
     for expression in random_filters(local, 8):
@@ -187,7 +187,7 @@ def test_a_damaged_file_skips_nothing(place, tmp_path):
         prune(DistributedTable(travelling, place(folder)), "i > 100", "spark", strict=True)
 
 
-def test_an_index_that_cannot_be_read_is_a_reason(place, tmp_path):
+def test_an_index_that_cannot_be_read_is_a_reason(place, tmp_path, no_footers):
     folder = unpack("1.1.1_main_cow", tmp_path / "table")
     for path in (folder / ".hoodie" / "metadata" / "column_stats").iterdir():
         if path.is_file():

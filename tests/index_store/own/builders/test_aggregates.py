@@ -21,11 +21,12 @@ from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create, optimize, refresh
 from index_store.own.maintenance.table_files import partitions_of
 from index_store.own.sketches import parse_sketch
-from index_store.own.sketches.values import FileType, decoded, python_values
+from index_store.own.sketches.values import decoded, python_values
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import version_files
 from index_store.storage.storage import Storage
+from index_store.table.file_types import FileType
 from tests.evaluator.strategies import TYPES
 from tests.index_store.own.parquet_rows import awkward_files, possible, write_parquet
 from tests.index_store.snapshots.rewinding import commit_by_commit

@@ -18,8 +18,9 @@ from index_store import TableError
 from index_store.own.builders import file_rows
 from index_store.own.builders.file_rows import BYTES_PER_BATCH, read_rows
 from index_store.own.builders.sketching import SketchPlan, sketch_file
-from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes
+from index_store.own.sketches.values import bytes_of, decoded, value_bytes
 from index_store.storage.storage import Storage
+from index_store.table.file_types import ABSENT
 
 UTC = datetime.timezone.utc
 MOMENT = datetime.datetime(2024, 2, 29, 12, 0, 0, 123456, UTC)

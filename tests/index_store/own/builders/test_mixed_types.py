@@ -7,7 +7,7 @@ import pytest
 
 from index_store.own.builders.file_rows import ColumnRows, RowBatch
 from index_store.own.builders.sketching import SketchPlan, sketch_rows
-from index_store.own.sketches.values import FileType
+from index_store.table.file_types import FileType
 from tests.index_store.own.parquet_rows import SKETCHES
 
 TEXT = RowBatch(2, {"c": ColumnRows(FileType("string"), pa.array([b"a", b"b"], pa.large_binary()))})

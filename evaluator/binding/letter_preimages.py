@@ -1,0 +1,76 @@
+"""Where a column has to lie for ``lower`` or ``upper`` of it to be a constant.
+
+Neither function keeps the order of texts, so bounds of its results are wide. But only a few texts have a given image:
+
+    upper(s) = 'CHERRY'     s is in 'CH' .. 'CI', or in 'Ch' .. 'Ci', or in 'cH' .. 'cI', or in 'ch' .. 'ci'
+
+This is ANDed to the condition, which it follows from: a range of s without such a text decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluator.binding.leaves import Comparison, IntervalSets, Membership, Piece, Prefix, Test, text_constant
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.functions.letter_case import LOWER, UPPER
+from evaluator.language import outcome
+from evaluator.language.types import Kind
+
+__all__ = ["implied_by_image"]
+
+#: The most members of a list whose sources are listed.
+_MAX_MEMBERS = 4
+_CASES = {"lower": LOWER, "lcase": LOWER, "upper": UPPER, "ucase": UPPER}
+
+
+def implied_by_image(test: Test) -> IntervalSets | None:
+    """A condition on a column that holds wherever a test of its lower or upper case is TRUE; None for other tests.
+
+    It is NULL where the column is NULL, and FALSE nowhere but where the test is FALSE.
+    """
+    match test:
+        case Comparison(op="=" | "<=>", left=operand, right=BoundConstant(interval=interval)):
+            images: Sequence[object] = [interval.lo] if interval.is_point and not interval.null else []
+        case Membership(operand=operand, members=members) if (
+            not members.has_null and len(members.values) <= _MAX_MEMBERS
+        ):
+            images = list(members.values)
+        case Prefix(operand=operand, prefix=prefix):
+            images = [prefix.value]
+        case _:
+            return None
+    column = _cased_column(operand)
+    if column is None or not images or not all(isinstance(image, str) and image for image in images):
+        return None
+    assert isinstance(operand, BoundFunction)
+    ranges = [one for image in images for one in _CASES[operand.function].sources(str(image))]
+    if any(not lo for lo, _ in ranges):
+        return None
+    inside = tuple(_piece(lo, hi) for lo, hi in ranges)
+    return IntervalSets(column, inside, tuple(_outside(sorted(ranges))), (), outcome.NULL)
+
+
+def _outside(ranges: Sequence[tuple[str, str]]) -> Iterator[Piece]:
+    """What lies beside some ranges, in the order of their beginnings."""
+    end: str | None = None
+    for lo, hi in ranges:
+        if end is None or end < lo:
+            yield _piece(end, lo)
+        end = hi if end is None else max(end, hi)
+    yield _piece(end, None)
+
+
+def _piece(lo: str | None, hi: str | None) -> Piece:
+    """The texts from ``lo`` on and below ``hi``."""
+    return Piece(None if lo is None else text_constant(lo), None if hi is None else text_constant(hi), False, True)
+
+
+def _cased_column(operand: BoundOperand) -> BoundColumn | None:
+    """The column, stored as text without blanks of CHAR, whose case is tested."""
+    if not isinstance(operand, BoundFunction) or operand.function not in _CASES or len(operand.arguments) != 1:
+        return None
+    [column] = operand.arguments
+    plain = (Kind.STRING, Kind.VARCHAR)
+    is_plain = isinstance(column, BoundColumn) and column.type.kind in plain and column.field.type.kind in plain
+    return column if is_plain and isinstance(column, BoundColumn) else None

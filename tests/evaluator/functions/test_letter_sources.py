@@ -1,0 +1,75 @@
+"""Which texts have a given lower or upper case: ranges that hold all of them, in any locale."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.functions.letter_case import LOWER, UPPER, LetterCase
+from evaluator.language.types import INT, STRING
+from handler.sql.parsing import parse
+from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, stats
+
+LETTERS = "aAbBchCHiIjJkKsStT ~09\u00df\u0130\u0131\u017f\u01f0\u0307\u212a\u1e96\ufb00\ufb06\u00cc\U0001d11e"
+TEXTS = st.text(st.sampled_from(LETTERS), max_size=6)
+
+
+def in_turkish(text: str, *, upper: bool) -> str:
+    if upper:
+        return text.replace("i", "\u0130").upper()
+    return text.replace("I", "\u0131").replace("\u0130", "i").lower()
+
+
+def in_lithuanian(text: str, *, upper: bool) -> str:
+    for soft in "ijIJ":
+        text = text.replace(soft + "\u0307", soft) if upper else text
+    return text.upper() if upper else text.lower()
+
+
+@pytest.mark.parametrize(("letters", "upper"), [(LOWER, False), (UPPER, True)], ids=["lower", "upper"])
+@given(text=TEXTS, length=st.integers(0, 6))
+def test_the_sources_of_an_image_hold_every_text_that_has_it(
+    letters: LetterCase, upper: bool, text: str, length: int
+) -> None:
+    images = [text.upper() if upper else text.lower(), *(f(text, upper=upper) for f in (in_turkish, in_lithuanian))]
+    for image in images:
+        ranges = letters.sources(image[:length])
+        assert any(lo <= text < hi for lo, hi in ranges)
+
+
+def test_the_sources_of_a_plain_text_are_its_forms() -> None:
+    assert sorted(UPPER.sources("CZ")) == [("CZ", "C["), ("Cz", "C{"), ("cZ", "c["), ("cz", "c{")]
+    assert ("S\u0131", "S\u0132") in UPPER.sources("SI")  # a dotless i
+    assert sorted(LOWER.sources("1b")) == [("1B", "1C"), ("1b", "1c")]
+    assert LOWER.sources("B") == []
+    assert len(LOWER.sources("abcdefghijkl")) <= 24
+
+
+#: Condition, bounds of the text, outcome.
+CASES = [
+    ("upper(s) = 'CHERRY'", "apple", "banana", "F"),
+    ("upper(s) = 'CHERRY'", "Banana", "banana", "TF"),
+    ("upper(s) = 'CHERRY'", "Cherry", "Cherry", "T"),
+    ("lower(s) = 'cherry'", "Date", "Zebra", "F"),
+    ("lower(s) IN ('cherry', 'fig')", "Date", "Elder", "F"),
+    ("lower(s) IN ('cherry', 'fig')", "Date", "Fig", "TF"),
+    ("upper(s) LIKE 'CH%'", "Date", "banana", "F"),
+    ("upper(s) LIKE 'CH%'", "Date", "cherry", "TF"),
+    ("lower(s) = 'Cherry'", "A", "z", "F"),
+    ("NOT (upper(s) = 'CHERRY')", "apple", "banana", "T"),
+    ("upper(s) = 'CHERRY' IS NULL", "apple", "banana", "F"),
+]
+
+
+@pytest.mark.parametrize("semantics", [SPARK, HIVE], ids=["spark", "hive"])
+@pytest.mark.parametrize(("condition", "lo", "hi", "expected"), CASES)
+def test_a_condition_on_the_case_of_a_text(condition, lo, hi, expected, semantics) -> None:
+    assert outcome_of(parse(condition, "spark"), {"s": stats(STRING, lo, hi)}, semantics) == expected
+
+
+def test_nulls_stay_null_and_a_null_in_a_list_hides_false() -> None:
+    known = {"s": stats(STRING, "apple", "banana", nulls=3), "i": stats(INT, 1, 2)}
+    assert outcome_of(parse("upper(s) = 'CHERRY'", "spark"), known) == "FN"
+    assert outcome_of(parse("upper(s) <=> 'CHERRY'", "spark"), known) == "F"
+    assert outcome_of(parse("upper(s) IN ('CHERRY', NULL)", "spark"), known) == "N"

@@ -1,0 +1,90 @@
+"""Texts that are read as nothing: whatever some engine reads as a number or a date is none of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.language.readable_texts import is_unreadable, none_is_readable
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BOOLEAN, DATE, INT, STRING
+from handler.sql.parsing import parse
+from tests.evaluator.short_forms import outcome_of, stats
+
+READ = [
+    *("1", "-1", "+1", " 1", "1 ", "\t1", "\x001", "\x7f1", "1e3", ".5", "5.", "1d", "1L", "0x1p3", "-.5e-3", "01"),
+    *("NaN", "nan", " -nan", "Infinity", "-Infinity", "+inf", "INF", "\x01inf"),
+    *("2020-01-02", "2020-1-2T10", "+2020", "T12:00", "now", "Today", "epoch", "tomorrow", "yesterday", " now "),
+    *("\u0661", "\u00a01"),
+]
+NOT_READ = ["", " ", "abc", "plain", "k", "date", "x-y", "true", "-", "+", ".", "e", "E", "null", "--"]
+
+
+@pytest.mark.parametrize("text", READ)
+def test_what_an_engine_may_read_is_readable(text: str) -> None:
+    assert not is_unreadable(text)
+
+
+@pytest.mark.parametrize("text", NOT_READ)
+def test_what_none_reads_is_unreadable(text: str) -> None:
+    assert is_unreadable(text)
+
+
+TEXTS = st.one_of(st.sampled_from([*READ, *NOT_READ]), st.text(st.characters(max_codepoint=130), max_size=3))
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_no_text_of_an_unreadable_range_is_readable(one: str, other: str, third: str) -> None:
+    lo, text, hi = sorted((one, other, third))
+    if none_is_readable(lo, hi):
+        assert is_unreadable(text)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "expected"),
+    [
+        ("apple", "cherry", True),
+        ("k001", "k999", True),
+        ("ia", "ib", False),
+        ("ida", "idb", True),
+        ("ina", "inz", False),
+        ("apple", "zebra", False),
+        ("", "apple", False),
+        ("apple", "b\u00e9", True),
+        ("apple", "\u00e9", False),
+    ],
+)
+def test_a_range_of_texts(lo: str, hi: str, expected: bool) -> None:
+    assert none_is_readable(lo, hi) is expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "engine", "expected"),
+    [
+        ("s = 10", "spark-legacy", "N"),
+        ("s = 10", "spark", "TFN"),
+        ("s = 10", "spark-ansi", "TFN"),
+        ("s = 10", "hive4", "TFN"),
+        ("CAST(s AS INT) IS NULL", "spark-legacy", "T"),
+        ("CAST(s AS DATE) > DATE'2020-01-02'", "spark-legacy", "N"),
+        ("i > 'abc'", "spark-legacy", "N"),
+        ("i > 'abc'", "spark", "TFN"),
+        ("i <=> 'abc'", "spark-legacy", "F"),
+        ("d < 'nonsense'", "spark-legacy", "N"),
+        ("d < 'nonsense'", "spark", "TFN"),
+        ("b = 'yes'", "spark", "F"),
+        ("b = ' FALSE '", "spark", "T"),
+        ("b = 'maybe'", "spark-legacy", "N"),
+        ("b = 'maybe'", "spark", "TFN"),
+        ("b = 'true'", "hive4", "TFN"),
+    ],
+)
+def test_a_text_that_is_no_number_is_null_where_it_is_no_error(condition: str, engine: str, expected: str) -> None:
+    known = {
+        "s": stats(STRING, "apple", "cherry"),
+        "i": stats(INT, 1, 9),
+        "d": stats(DATE, 100, 200),
+        "b": stats(BOOLEAN, 0, 0),
+    }
+    assert outcome_of(parse(condition, engine), known, Semantics.named(engine, "UTC")) == expected
