@@ -96,6 +96,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.statistics_provider import Match, MightContain, StatisticsProvider
 from evaluator.evaluation.key_lookups import KeyLookups
+from evaluator.evaluation.not_null import not_null_columns
 from evaluator.evaluation.slice_intervals import interval_at
 from evaluator.evaluation.statistics_evaluation import LeafOutcomes, RowIndices, StatisticsEvaluation, outcomes_of
 from evaluator.evaluation.whole_evaluation import WholeEvaluation
@@ -116,8 +117,12 @@ Mask = npt.NDArray[np.bool_]
 
 
 def evaluate(bound: BoundExpression, n: int, sources: Sequence[StatisticsProvider]) -> Evaluation:
-    """The outcomes of a bound filter over n slices by some providers. Without a provider every slice is kept."""
-    return Evaluation(bound, WholeEvaluation(bound, n, sources), sources)
+    """The outcomes of a bound filter over n slices by some providers. Without a provider every slice is kept.
+
+    Columns that the schema declares NOT NULL have none (``evaluation.not_null``).
+    """
+    providers = [*sources, *not_null_columns(bound, n, sources)]
+    return Evaluation(bound, WholeEvaluation(bound, n, providers), providers)
 
 
 class Evaluation:

@@ -22,7 +22,7 @@ __all__ = ["Field", "Schema"]
 class Field:
     """One column, or one nested field, of a table.
 
-    nullable   False only when the writer's schema forbids NULL
+    nullable   False where no file can hold a NULL; it is believed wherever statistics have no NULL to show
     unit       of a timestamp, what its numbers in the files count: millis, micros or nanos; "" where it is not known
     """
 

@@ -92,14 +92,14 @@ class ColumnStatistics:
 
     @cached_property
     def may_be_null(self) -> Mask:
-        """``(n,) bool``: the null count is not known to be 0."""
-        mask: Mask = self.null_count != 0
+        """``(n,) bool``: neither the null count nor the row count is known to be 0."""
+        mask: Mask = (self.null_count != 0) & (self.row_count != 0)
         return mask
 
     @cached_property
     def may_be_value(self) -> Mask:
-        """``(n,) bool``: the null count is not known to be the row count."""
-        mask: Mask = (self.null_count != self.row_count) | (self.row_count == UNKNOWN_COUNT)
+        """``(n,) bool``: the null count is not known to be the row count, and that not to be 0."""
+        mask: Mask = ((self.null_count != self.row_count) & (self.row_count != 0)) | (self.row_count == UNKNOWN_COUNT)
         return mask
 
     @cached_property

@@ -12,7 +12,9 @@
     all else                      OTHER
 
 The unit of a timestamp stays with the column (``TableSchema.units``), since old statistics lack it (hudi#9884).
-A field below a nullable record is nullable whatever its own schema says (P19).
+Every field is nullable here. A schema's NOT NULL is a promise of the last writer alone: files of earlier commits hold
+NULLs all the same, and a field below a nullable record is NULL where the record is (P19). What a file promises about
+itself stands in its footer, where a required column has no NULL (``kinds.footer_statistics``).
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
@@ -120,7 +122,6 @@ class _AvroFields:
         record: Mapping[str, Any],
         prefix: str = "",
         *,
-        nullable_above: bool = False,
         inside: tuple[int, ...] = (),
     ) -> Iterator[Field]:
         """The fields of a record. ``inside``: the records around it, so that a recursive schema ends."""
@@ -138,13 +139,12 @@ class _AvroFields:
                 raise FormatError("the names of the table's columns are too many or too long")
             if entry.get("default") is not None or entry.get("aliases") or not nullable:
                 self.filled.add(name)
-            nullable = nullable or nullable_above
             column_type, unit = _type(schema)
             if unit:
                 self.units[name] = unit
-            yield Field(name, column_type, nullable, unit)
+            yield Field(name, column_type, unit=unit)
             if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
-                yield from self.fields(schema, f"{name}.", nullable_above=nullable, inside=(*inside, id(schema)))
+                yield from self.fields(schema, f"{name}.", inside=(*inside, id(schema)))
 
 
 def _without_null(schema: Any) -> tuple[Any, bool]:
@@ -185,21 +185,20 @@ def _decimal(precision: Any, scale: Any) -> Type:
 def from_arrow(schema: pa.Schema) -> TableSchema:
     """The columns of an Arrow schema, as a Parquet footer gives it."""
     units: dict[str, str] = {}
-    return TableSchema(Schema(_arrow_fields(schema, "", False, units)), units)
+    return TableSchema(Schema(_arrow_fields(schema, "", units)), units)
 
 
-def _arrow_fields(fields: Iterable[Any], prefix: str, nullable_above: bool, units: dict[str, str]) -> Iterator[Field]:
+def _arrow_fields(fields: Iterable[Any], prefix: str, units: dict[str, str]) -> Iterator[Field]:
     for entry in fields:
         name = f"{prefix}{entry.name}"
-        nullable = entry.nullable or nullable_above
         found = _arrow_type(entry.type)
         unit = ""
         if pa.types.is_timestamp(entry.type):
             unit = units[name] = {"ms": "millis", "us": "micros", "ns": "nanos"}.get(entry.type.unit, "")
-        yield Field(name, found, nullable, unit)
+        yield Field(name, found, unit=unit)
         if pa.types.is_struct(entry.type):
             below = [entry.type.field(i) for i in range(entry.type.num_fields)]
-            yield from _arrow_fields(below, f"{name}.", nullable, units)
+            yield from _arrow_fields(below, f"{name}.", units)
 
 
 def _arrow_type(arrow: Any) -> Type:

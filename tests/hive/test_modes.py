@@ -116,7 +116,9 @@ def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     assert run(hive401, ["select id from optimised where k >= 100000"])[0] == []
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
     assert rows == [(100,), (101,), (102,)]
-    assert [(listing.listed, listing.kept) for listing in seen] == [(12, 1)]  # of a slice with a log file, each file is judged by itself
+    assert [(listing.listed, listing.kept) for listing in seen] == [
+        (12, 1)
+    ]  # of a slice with a log file, each file is judged by itself
 
 
 def commits(hive: Hive, table: str) -> list[str]:
