@@ -46,7 +46,7 @@ from evaluator.binding.leaves import (
     text_constant,
 )
 from evaluator.binding.letter_preimages import implied_by_image
-from evaluator.binding.list_members import as_column_type, check_one_comparison, holds_exactly, may_hold_any
+from evaluator.binding.list_members import as_column_type, as_texts, check_one_comparison, holds_exactly, may_hold_any
 from evaluator.binding.nan_tests import against_nan, is_nan
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand
@@ -296,6 +296,8 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
+        if self._semantics.lists_meet_as_text:
+            constants = as_texts(operand.type, constants) or constants
         if any(map(is_nan, constants)) and (equal := against_nan("=", operand, self._semantics)) is not None:
             yield equal, None
             constants = [m for m in constants if not is_nan(m)]

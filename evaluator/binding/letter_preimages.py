@@ -1,6 +1,6 @@
-"""Where a column has to lie for ``lower`` or ``upper`` of it to be a constant.
+"""Where a column has to lie for ``lower``, ``upper`` or ``initcap`` of it to be a constant.
 
-Neither function keeps the order of texts, so bounds of its results are wide. But only a few texts have a given image:
+None of them keeps the order of texts, so bounds of its results are wide. But only a few texts have a given image:
 
     upper(s) = 'CHERRY'     s is in 'CH' .. 'CI', or in 'Ch' .. 'Ci', or in 'cH' .. 'cI', or in 'ch' .. 'ci'
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from evaluator.binding.leaves import Comparison, IntervalSets, Membership, Piece, Prefix, Test, text_constant
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
-from evaluator.functions.letter_case import LOWER, UPPER
+from evaluator.functions.letter_case import INITCAP, LOWER, UPPER
 from evaluator.language import outcome
 from evaluator.language.types import Kind
 
@@ -21,11 +21,11 @@ __all__ = ["implied_by_image"]
 
 #: The most members of a list whose sources are listed.
 _MAX_MEMBERS = 4
-_CASES = {"lower": LOWER, "lcase": LOWER, "upper": UPPER, "ucase": UPPER}
+_CASES = {"lower": LOWER, "lcase": LOWER, "upper": UPPER, "ucase": UPPER, "initcap": INITCAP}
 
 
 def implied_by_image(test: Test) -> IntervalSets | None:
-    """A condition on a column that holds wherever a test of its lower or upper case is TRUE; None for other tests.
+    """A condition on a column that holds wherever a test of its case is TRUE; None for other tests.
 
     It is NULL where the column is NULL, and FALSE nowhere but where the test is FALSE.
     """

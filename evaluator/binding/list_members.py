@@ -3,6 +3,7 @@
     i IN (1, '2')              compared as text, perhaps: not decided, unless each value has one text only
     i IN (1, 300) of tinyint   Hive casts 300 to the column's type, or leaves it out
     i IN (300) of tinyint      Hive folds the list to FALSE
+    s IN (9, 10)               Spark without ANSI mode: s IN ('9', '10')
 
 Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from evaluator.binding.leaves import text_constant
 from evaluator.binding.operands import BoundConstant
 from evaluator.functions.base import common_digits
 from evaluator.language.epoch import DAY
@@ -23,7 +25,7 @@ from evaluator.language.literal import exact_number, is_integer_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
-__all__ = ["as_column_type", "check_one_comparison", "holds_exactly", "may_hold_any"]
+__all__ = ["as_column_type", "as_texts", "check_one_comparison", "holds_exactly", "may_hold_any"]
 
 
 def check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
@@ -55,6 +57,21 @@ def check_one_comparison(column: Type, members: Sequence[BoundConstant], semanti
         )
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
+
+
+def as_texts(column: Type, members: Sequence[BoundConstant]) -> list[BoundConstant] | None:
+    """The integers of a list as the texts with which a text column is compared; None for a list of other types."""
+    if column.kind not in (Kind.STRING, Kind.VARCHAR):
+        return None
+    found = []
+    for member in members:
+        kind = member.type.kind
+        if kind.is_integer and isinstance(member.value, int):
+            member = text_constant(str(member.value))
+        elif kind is not Kind.VOID and not (kind is Kind.STRING or (kind.is_integer and member.value is None)):
+            return None
+        found.append(member)
+    return found
 
 
 def as_column_type(column: Type, members: Sequence[BoundConstant]) -> Iterator[Interval]:

@@ -9,9 +9,10 @@ file, and ``base`` holds the interface:
     conversions.py   CAST between all types
     from_text.py     CAST of text to numbers, dates and timestamps
     calendar.py      year month day quarter hour ... date_add datediff trunc to_date unix_timestamp ...
+    epoch_numbers.py unix_date unix_seconds timestamp_seconds ...
     date_pattern.py  date_format
     zone_shifts.py   from_utc_timestamp to_utc_timestamp
-    text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
+    text.py          lower upper substr left concat length ...   (letter_case.py: letters of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
     constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
     clock_ranges.py  of the clock: the moments from the plan's own on (clock_order.py)
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.functions import arithmetic, bits, calendar, conditional, text, zone_shifts
+from evaluator.functions import arithmetic, bits, calendar, conditional, epoch_numbers, text, zone_shifts
 from evaluator.functions.base import RangeFunction
 from evaluator.language.function_names import SYNONYMS
 
@@ -36,6 +37,7 @@ _BY_NAME = {
     **bits.FUNCTIONS,
     **calendar.FUNCTIONS,
     **conditional.FUNCTIONS,
+    **epoch_numbers.FUNCTIONS,
     **text.FUNCTIONS,
     **zone_shifts.FUNCTIONS,
 }

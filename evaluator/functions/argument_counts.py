@@ -14,7 +14,9 @@ __all__ = ["ARGUMENT_COUNTS", "check_count"]
 _COUNTS: dict[tuple[int, int | None], str] = {
     (1, 1): "abs negative positive floor ceil sign exp expm1 ln log log10 log1p log2 sqrt isnan "
     "year quarter month day dayofyear hour minute second last_day to_date to_timestamp unix_timestamp "
-    "weekofyear yearofweek dayofweek weekday ~ to_unix_timestamp lower upper trim ltrim rtrim length hex",
+    "weekofyear yearofweek dayofweek weekday ~ to_unix_timestamp lower upper initcap trim ltrim rtrim length hex "
+    "unix_date unix_seconds unix_millis unix_micros date_from_unix_date timestamp_seconds timestamp_millis "
+    "timestamp_micros",
     (1, 2): "round bround from_unixtime",
     (
         2,

@@ -133,7 +133,7 @@ def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFuncti
 
     def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
         moments = _moments(arguments[0], semantics)
-        if moments is None or len(arguments) != 1:
+        if moments is None:
             return strict(arguments, null=True)
         lo, hi = moments
         if greater(lo) == greater(hi):
@@ -141,6 +141,15 @@ def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFuncti
         return strict(arguments, smallest, largest)
 
     return RangeFunction(_to(INT), compute)
+
+
+def _year(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """year: it never falls. Of a range with one bound Spark has one bound too; Hive may count the years before 0 up."""
+    clock = wall_clock(arguments[0], semantics)
+    ends = [None if end is None else moment_of(end) for end in (clock.lo, clock.hi)]
+    if None in ends and (not semantics.functions_of_spark or (ends == [None, None])):
+        return strict(arguments, null=True)
+    return strict(arguments, *(None if end is None else end.year for end in ends), null=None in ends)
 
 
 def _shift(sign: int) -> RangeFunction:
@@ -352,7 +361,7 @@ def _text_type(_: Sequence[Type]) -> Type:
 _UNIX = RangeFunction(_integer_seconds, _epoch_seconds)
 
 FUNCTIONS = {
-    "year": _part(lambda m: m.year, lambda _: None, 1, 9999),
+    "year": RangeFunction(_to(INT), _year),
     "quarter": _part(lambda m: (m.month + 2) // 3, lambda m: m.year, 1, 4),
     "month": _part(lambda m: m.month, lambda m: m.year, 1, 12),
     "day": _part(lambda m: m.day, lambda m: (m.year, m.month), 1, 31),

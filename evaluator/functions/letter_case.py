@@ -1,4 +1,4 @@
-"""lower and upper over a range of text: the least and the greatest result, character by character.
+"""lower, upper and initcap over a range of text: the least and the greatest result, character by character.
 
 Neither function keeps the order ('Z' < 'a', but 'z' > 'a'). After the common prefix of lo and hi, the next character of
 a text lies between those of lo and hi, and each such character has an image. Where one character alone has the least
@@ -15,7 +15,11 @@ image, the walk goes on behind it:
 
 ASCII letters have the same image in every locale, except for one letter in Turkish. The image of a character beyond
 ASCII depends on the locale, the context and the version of Unicode: it is beyond ASCII, by an unknown amount, or it
-starts with the letter listed here. Upper case in Lithuanian drops a dot above (U+0307) after a j.
+starts with the letter listed here. A dot above (U+0307) is dropped after a j by upper case in Lithuanian, and after
+an I by lower case in Turkish.
+
+initcap writes letters in upper or lower case by what stands before them, so its results have no bounds. The texts that
+it maps to one result are known all the same (``sources``).
 """
 
 from __future__ import annotations
@@ -25,16 +29,17 @@ from dataclasses import dataclass
 
 from evaluator.language.text_order import LAST_CHARACTER, common_prefix_length, successor
 
-__all__ = ["LOWER", "UPPER", "LetterCase"]
+__all__ = ["INITCAP", "LOWER", "UPPER", "LetterCase"]
 
 _ASCII = "".join(map(chr, range(128)))
+_TO_LOWER = dict(enumerate(_ASCII.lower()))
 _BEYOND = "\x80"
 _NONE = chr(LAST_CHARACTER)
 #: Characters of a bound after the common prefix; a shorter bound is sound too.
 _MAX_WALK = 64
 #: The ranges of texts that have one image; each is compared with every file.
 _MAX_SOURCES = 24
-#: Letters after which upper case in Lithuanian drops a dot above.
+#: Letters after which a case mapping may drop a dot above, in Lithuanian or in Turkish.
 _SOFT_DOTTED = frozenset(["i", "j", "I", "J"])
 
 
@@ -46,6 +51,7 @@ class LetterCase:
     locale_letter   the letter that Turkish maps to ``locale_image``
     to_ascii        characters beyond ASCII whose image starts with an ASCII letter, under some locale
     dropped         two characters; the second may have no image after the first
+    folded          whether the letters of an image may be of either case
     """
 
     ascii: str
@@ -53,6 +59,7 @@ class LetterCase:
     locale_image: str
     to_ascii: Mapping[int, str]
     dropped: str
+    folded: bool = False
 
     def bounds(self, lo: str, hi: str | None) -> tuple[str, str | None]:
         """Bounds of the images of all texts from lo to hi; None is no upper bound."""
@@ -66,6 +73,8 @@ class LetterCase:
 
             upper(x) starts with 'CH'    x is in 'CH' .. 'CI', 'Ch' .. 'Ci', 'cH' .. 'cI', 'ch' .. 'ci'
         """
+        if self.folded:
+            image = image.translate(_TO_LOWER)
         prefixes, ranges = [""], list[tuple[str, str]]()
         for char in image:
             letters = [chr(code) for code, mapped in enumerate(self.ascii) if mapped == char]
@@ -138,7 +147,13 @@ def _starting_with(prefix: str) -> tuple[str, str]:
     return prefix, above
 
 
-LOWER = LetterCase(_ASCII.lower(), "I", "\u0131", {0x00CC: "i", 0x00CD: "i", 0x0128: "i", 0x0130: "i", 0x212A: "k"}, "")
+LOWER = LetterCase(
+    _ASCII.lower(),
+    "I",
+    "\u0131",
+    {0x00CC: "i", 0x00CD: "i", 0x0128: "i", 0x0130: "i", 0x212A: "k"},
+    "I\u0307",
+)
 UPPER = LetterCase(
     _ASCII.upper(),
     "i",
@@ -158,4 +173,13 @@ UPPER = LetterCase(
         0xFB06: "S",
     },
     "j\u0307",
+)
+#: What a letter of the image was before it was made small, and large again at the beginning of a word.
+INITCAP = LetterCase(
+    _ASCII.lower(),
+    "I",
+    "\u0131",
+    {**LOWER.to_ascii, **{code: letter.lower() for code, letter in UPPER.to_ascii.items()}, 0x1E9E: "s"},
+    "I\u0307",
+    folded=True,
 )

@@ -5,6 +5,7 @@ function                on ['banana', 'cherry']
 substr(c, 1, 3), left   ['ban', 'che']: a prefix of a smaller text is not greater
 upper, lower            do not keep the order: bounds character by character (``letter_case``)
 concat(c, '!')          at least 'banana'; at most the greatest prefix of 'cherry' followed by '!'
+initcap                 nothing is known; which texts become a constant is (``binding.letter_preimages``)
 length                  at least 0; exact where the slice has one text
 hex                     keeps the order of texts and of bytes
 trim, ltrim, rtrim      at most 'cherry'; at least 'banana', as no text of this range begins with a space
@@ -52,6 +53,10 @@ def _case(letters: LetterCase) -> RangeFunction:
         return strict(arguments, *letters.bounds(x.lo or "", x.hi))
 
     return RangeFunction(_text_type, compute)
+
+
+def _unbounded(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    return strict(arguments)
 
 
 def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -160,6 +165,7 @@ def _trimmed(*, left: bool, right: bool) -> RangeFunction:
 FUNCTIONS = {
     "lower": _case(LOWER),
     "upper": _case(UPPER),
+    "initcap": RangeFunction(_text_type, _unbounded),
     "left": RangeFunction(_text_type, _first_characters),
     "substring": RangeFunction(_text_type, _substring),
     "concat": RangeFunction(_concat_type, _concat),

@@ -84,6 +84,7 @@ class Semantics:
     days_keep_wall_clock        Spark moves an instant by months and by whole days to the same wall clock.
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
+    lists_meet_as_text          Spark without ANSI mode compares a text with a list of integers as text: s IN (9, 10).
     unreadable_text_is_null     A text that is no number or date is NULL in Spark beside one, without ANSI mode.
     values_from_paths           Hudi's reader in Spark takes the values of partition columns from the paths of
                                 partitions, whatever the files hold.
@@ -126,6 +127,7 @@ class Semantics:
     dates_move_by_instant: bool = False
     last_days_stay: bool = False
     functions_of_spark: bool = False
+    lists_meet_as_text: bool = False
     unreadable_text_is_null: bool = False
     values_from_paths: bool = False
     clock: Clock | None = None
@@ -225,7 +227,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
     "spark": _SPARK,
     "spark-ansi": _SPARK,
-    "spark-legacy": (*_SPARK, "unreadable_text_is_null"),
+    "spark-legacy": (*_SPARK, "lists_meet_as_text", "unreadable_text_is_null"),
 }
 #: The names that ``Semantics.named`` knows.
 ENGINES = tuple(_FLAGS)

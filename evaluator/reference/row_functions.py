@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -256,6 +257,12 @@ def _formatted(moment: datetime.datetime, pattern: str) -> str:
     return moment.strftime(pattern)
 
 
+def _in_64_bits(micros: int) -> int:
+    if not -(1 << 63) <= micros < 1 << 63:
+        raise UnsupportedError("an instant that Spark cannot hold has no row form")
+    return micros
+
+
 def _last_day(moment: datetime.datetime) -> int:
     following = moment.replace(day=28) + datetime.timedelta(days=4)
     return _day(following.replace(day=1)) - 1
@@ -298,6 +305,14 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "to_unix_timestamp": lambda m: math.floor((m - EPOCH).total_seconds()),
     "from_unixtime": _text_of_seconds,
     "to_timestamp": lambda m: (m - EPOCH) // MICROSECOND,
+    "unix_date": _day,
+    "date_from_unix_date": lambda n: n,
+    "unix_seconds": lambda m: (m - EPOCH) // MICROSECOND // 1_000_000,
+    "unix_millis": lambda m: (m - EPOCH) // MICROSECOND // 1_000,
+    "unix_micros": lambda m: (m - EPOCH) // MICROSECOND,
+    "timestamp_seconds": lambda n: _in_64_bits(n * 1_000_000),
+    "timestamp_millis": lambda n: _in_64_bits(n * 1_000),
+    "timestamp_micros": lambda n: n,
 }
 
 
@@ -318,6 +333,7 @@ def _repeated(text: str, count: int) -> str:
 _TEXT: Mapping[str, Callable[..., Any]] = {
     "lower": lambda s: s.lower(),
     "upper": lambda s: s.upper(),
+    "initcap": lambda s: re.sub("(^| ).", lambda found: found[0].title(), s.lower()),
     "left": lambda s, n: s[: max(n, 0)],
     "substring": _substring,
     "trim": lambda s: s.strip(" "),

@@ -27,6 +27,7 @@ from evaluator.language.types import (
     SMALLINT,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_LTZ,
     TINYINT,
     Kind,
     Type,
@@ -54,7 +55,7 @@ _PARTS = (
     "datediff",
 )
 _DATES = ("date_add", "date_sub", "add_months", "last_day", "to_date", "trunc")
-_TEXTS = ("lower", "upper", "left", "substring", "trim", "ltrim", "rtrim", "repeat")
+_TEXTS = ("lower", "upper", "initcap", "left", "substring", "trim", "ltrim", "rtrim", "repeat")
 
 
 def result_type(function: str, types: Sequence[Type]) -> Type:
@@ -98,6 +99,16 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
         case "hex":
             _check(types[0].kind in (Kind.STRING, Kind.VARCHAR, Kind.BINARY), name)
             return STRING
+        case "unix_seconds" | "unix_millis" | "unix_micros":
+            _check(types[0].kind is Kind.TIMESTAMP_LTZ, name)
+            return BIGINT
+        case "timestamp_seconds" | "timestamp_millis" | "timestamp_micros":
+            _check(types[0].kind.is_integer, name)
+            return TIMESTAMP_LTZ
+        case "unix_date" | "date_from_unix_date":
+            from_date = name == "unix_date"
+            _check(types[0] == DATE if from_date else types[0].kind.is_integer and types[0] != BIGINT, name)
+            return INT if from_date else DATE
         case "isnan":
             _check(len(types) == 1 and types[0].kind.is_number, name)
             return BOOLEAN

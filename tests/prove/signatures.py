@@ -41,6 +41,8 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), ("moment",)),
     **dict.fromkeys(("date_add", "date_sub"), ("moment", "small")),
+    **dict.fromkeys(("unix_date", "unix_seconds", "unix_millis", "unix_micros"), ("moment",)),
+    **dict.fromkeys(("date_from_unix_date", "timestamp_seconds", "timestamp_millis", "timestamp_micros"), ("integer",)),
     "add_months": ("moment", "small"),
     "datediff": ("moment", "moment"),
     "trunc": ("moment", "unit"),
@@ -48,7 +50,9 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "date_format": ("moment", "pattern"),
     **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), ("moment", "zone")),
     "from_unixtime": ("integer", "pattern?"),
-    **dict.fromkeys(("lower", "lcase", "upper", "ucase", "trim", "ltrim", "rtrim", "length", "hex"), ("text",)),
+    **dict.fromkeys(
+        ("lower", "lcase", "upper", "ucase", "initcap", "trim", "ltrim", "rtrim", "length", "hex"), ("text",)
+    ),
     "left": ("text", "small"),
     **dict.fromkeys(("substr", "substring"), ("text", "small", "small?")),
     "concat": ("text", "text", "text*"),

@@ -75,6 +75,52 @@ CASES = [
 ]
 
 
+#: Numbers of moments: functions of Spark alone.
+OF_SPARK = [
+    ("unix_date(x) > 9", DATE, (1, 9), "F"),
+    ("year(x) < 2000", DATE, (D20200106, None), "FN"),
+    ("year(x) > 2020", DATE, (None, D20200106), "FN"),
+    ("year(x) = 2000", DATE, (None, None), "TFN"),
+    ("date_from_unix_date(x) > date '1970-01-09'", INT, (1, 8), "F"),
+    ("date_from_unix_date(x) > date '1970-01-09'", BIGINT, (1, 8), "TFN"),
+    ("unix_seconds(x) = -1", TIMESTAMP_LTZ, (-1_000_000, -1), "T"),
+    ("unix_seconds(x) > 5", TIMESTAMP_LTZ, (0, 5_999_999), "F"),
+    ("unix_seconds(x) > 5", TIMESTAMP, (0, 5_999_999), "TFN"),
+    ("unix_millis(x) > 5", TIMESTAMP_LTZ, (0, 5_999), "F"),
+    ("unix_micros(x) >= 5", TIMESTAMP_LTZ, (5, 5_999), "T"),
+    ("timestamp_seconds(x) > timestamp '1970-01-01 00:00:09'", INT, (0, 9), "F"),
+    ("timestamp_seconds(x) > timestamp '1970-01-01 00:00:09'", BIGINT, (0, 9), "F"),
+    ("timestamp_seconds(x) < timestamp '1970-01-01 00:00:09'", BIGINT, (10, 1 << 60), "TF"),
+    ("timestamp_millis(x) > timestamp '1970-01-01 00:00:09'", BIGINT, (0, 9_000), "F"),
+    ("timestamp_micros(x) > timestamp '1970-01-01 00:00:09'", BIGINT, (0, 9_000_000), "F"),
+]
+
+
+@pytest.mark.parametrize(("text", "of", "ends", "expected"), OF_SPARK, ids=lambda value: str(value))
+def test_numbers_of_moments_keep_the_order(text, of, ends, expected) -> None:
+    known = {"x": stats(of, *ends)}
+    assert outcome_of(parse(text, "spark"), known) == expected
+    assert outcome_of(parse(text, "spark"), known, HIVE) == "TFN"
+
+
+def test_a_list_of_integers_beside_a_text_is_text_in_spark_without_ansi() -> None:
+    """With ANSI, and in Hive, the text is read as a number: '010' is among them."""
+    legacy = Semantics.named("spark-legacy", "UTC")
+    cases = {
+        "x IN (9, 10)": [(("a", "b"), "F"), (("10", "10"), "T"), (("2", "8"), "F"), (("1", "2"), "TF")],
+        "x IN (9, NULL)": [(("a", "b"), "N")],
+        "x IN (-9, '10')": [(("-9", "-9"), "T"), (("2", "3"), "F")],
+        "x NOT IN (9, 10)": [(("a", "b"), "T")],
+        "x IN (9, 1.5)": [(("a", "b"), "TFN")],
+    }
+    for text, expected in cases.items():
+        for ends, outcome in expected:
+            known = {"x": stats(STRING, *ends)}
+            assert outcome_of(parse(text, "spark"), known, legacy) == outcome, (text, ends)
+            assert outcome_of(parse(text, "spark"), known, SPARK) == "TFN"
+            assert outcome_of(parse(text, "spark"), known, HIVE) == "TFN"
+
+
 @pytest.mark.parametrize("engine", [SPARK, HIVE], ids=["spark", "hive"])
 @pytest.mark.parametrize(("text", "of", "ends", "expected"), CASES, ids=lambda value: str(value))
 def test_what_a_function_makes_of_a_range(text, of, ends, expected, engine) -> None:
