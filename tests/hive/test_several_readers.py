@@ -11,11 +11,11 @@ pytestmark = [pytest.mark.hive, pytest.mark.hive_full]
 
 UNPRUNED = {"sargo.enabled": "false", "hive.optimize.index.filter": "false"}
 LANES = [("hive401", "tez"), ("hive401", "mr"), ("hive313", "mr")]
-TARGETS = ("few", "many")
+TARGETS = ("few", "some_of_them", "many")
 
 
 def inserted(hive: Hive, script: str, settings: dict[str, str]) -> tuple[list[object], list[tuple[int, int, str]]]:
-    """What two inserts of one script wrote, and (listed, kept, reason) of each scan."""
+    """What the inserts of one script wrote, and (listed, kept, reason) of each scan."""
     create = [f"create table if not exists {target} (id bigint, k int)" for target in TARGETS]
     run(hive, [*create, *(f"truncate table {target}" for target in TARGETS)], settings)
     _, seen = run(hive, [script], settings)
@@ -37,7 +37,43 @@ def test_inserts_of_one_scan_get_the_rows_of_each_condition(
     rows, seen = inserted(hive, script, settings)
     want, _ = inserted(hive, script, {**settings, **UNPRUNED})
     assert rows == want
-    assert seen == [(20, 20, "NO_FILTER")]  # Hive gives the scan none
+    assert seen == [(20, 5, "")]  # Hive pushes nothing down; the plan has the condition of each insert
+
+
+@pytest.mark.parametrize("table", ["native_trips", "stored_trips"])
+@pytest.mark.parametrize(("server", "engine"), LANES)
+def test_an_insert_without_a_condition_keeps_every_file(
+    server: str, engine: str, table: str, request: pytest.FixtureRequest
+) -> None:
+    hive: Hive = request.getfixturevalue(server)
+    script = (
+        f"from {table} insert overwrite table few select id, k where k < 150 "
+        "insert overwrite table many select id, k"
+    )
+    settings = {"hive.execution.engine": engine}
+    rows, seen = inserted(hive, script, settings)
+    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
+    assert rows == want
+    assert seen == [(20, 20, "NO_FILTER")]
+
+
+@pytest.mark.parametrize("table", ["native_trips", "stored_trips"])
+@pytest.mark.parametrize(("server", "engine"), LANES)
+def test_three_inserts_with_nulls_and_a_group_by(
+    server: str, engine: str, table: str, request: pytest.FixtureRequest
+) -> None:
+    hive: Hive = request.getfixturevalue(server)
+    script = (
+        f"from {table} insert overwrite table few select id, k where k between 100 and 120 or k is null "
+        "insert overwrite table some_of_them select max(id), k where k > 1800 and name <> 'none' group by k "
+        "insert overwrite table many select id, k where id in (401, 402) and k < 5000"
+    )
+    settings = {"hive.execution.engine": engine}
+    rows, seen = inserted(hive, script, settings)
+    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
+    assert rows == want
+    assert len(seen) == 1
+    assert seen[0][1] < 20
 
 
 @pytest.mark.parametrize("listing", ["hudi", "sidecar"])

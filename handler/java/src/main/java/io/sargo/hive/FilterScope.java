@@ -4,6 +4,7 @@ import io.sargo.hive.PlannedScans.Scan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -38,7 +39,8 @@ import org.apache.hadoop.mapred.JobConf;
  *
  * <ol>
  *   <li>Each listed folder has a reader, all readers are table scans of one table, and each has a
- *       filter of its own.
+ *       filter of its own, or several branches that begin with a condition each: then the filter is
+ *       the OR of these.
  *   <li>No join takes the table's files for buckets.
  *   <li>The filter is exactly the text in the configuration; or several scans share the job under
  *       MapReduce. There Hive gives a native table no filter, and leaves the filter of another scan
@@ -73,8 +75,9 @@ final class FilterScope {
 
   /** The same filter for people, or null. */
   static String textOf(JobConf job, String filter) {
-    if (job.get(PLAN) == null || !PlannedScans.isEngine(job, "mr")) {
-      return job.get(TableScanDesc.FILTER_TEXT_CONF_STR);
+    String delivered = job.get(TableScanDesc.FILTER_TEXT_CONF_STR);
+    if (job.get(PLAN) == null || (delivered != null && !PlannedScans.isEngine(job, "mr"))) {
+      return delivered;
     }
     return SerializationUtilities.deserializeExpression(filter).getExprString();
   }
@@ -106,7 +109,10 @@ final class FilterScope {
             && plan.size() > 1
             && PlannedScans.isEngine(job, "mr")
             && !isListedForFetching();
-    String delivered = shared ? null : delivered(job);
+    String delivered = job.get(TableScanDesc.FILTER_EXPR_CONF_STR, "");
+    noFilterIf(
+        !shared && delivered.isEmpty() && (plan == null || isListedForFetching()),
+        "Hive gave this scan no filter");
     keepAllIf(plan == null, "the plan cannot be read");
     Set<Scan> readers = new LinkedHashSet<>();
     for (Path input : FileInputFormat.getInputPaths(job)) {
@@ -114,9 +120,15 @@ final class FilterScope {
       keepAllIf(inputReaders.isEmpty(), "no scan reads " + input.getName());
       readers.addAll(inputReaders);
     }
-    String filter = orOf(readers);
-    keepAllIf(
-        delivered != null && !delivered.equals(filter), "the scan's own filter is another one");
+    String filter = orOf(readers, job);
+    if (!shared) {
+      noFilterIf(
+          delivered.isEmpty() && readers.stream().anyMatch(reader -> reader.filter() != null),
+          "Hive gave this scan no filter");
+      keepAllIf(
+          !delivered.isEmpty() && !delivered.equals(filter),
+          "the scan's own filter is another one");
+    }
     return filter;
   }
 
@@ -131,7 +143,7 @@ final class FilterScope {
   }
 
   /** The OR of the filters of these scans. */
-  private static String orOf(Set<Scan> readers) throws KeepAll {
+  private static String orOf(Set<Scan> readers, JobConf job) throws KeepAll {
     Map<String, ExprNodeGenericFuncDesc> filters = new LinkedHashMap<>();
     Scan first = readers.isEmpty() ? null : readers.iterator().next();
     for (Scan reader : readers) {
@@ -143,13 +155,18 @@ final class FilterScope {
           reader.isReadByBuckets(),
           KeepAll.Reason.BUCKETED_JOIN,
           "a join takes the table's files for buckets and counts them");
-      ExprNodeGenericFuncDesc filter = reader.filter();
+      List<ExprNodeGenericFuncDesc> own =
+          reader.filter() != null
+              ? Collections.singletonList(reader.filter())
+              : reader.isPushedTo(job) ? reader.conditionsOfBranches() : Collections.emptyList();
       noFilterIf(
-          filter == null,
+          own.isEmpty(),
           readers.size() == 1
               ? "the scan itself has no filter"
               : "one of the " + readers.size() + " scans of the files has no filter");
-      filters.putIfAbsent(SerializationUtilities.serializeExpression(filter), filter);
+      for (ExprNodeGenericFuncDesc filter : own) {
+        filters.putIfAbsent(SerializationUtilities.serializeExpression(filter), filter);
+      }
     }
     keepAllIf(filters.isEmpty(), "no folder is listed");
     if (filters.size() == 1) {

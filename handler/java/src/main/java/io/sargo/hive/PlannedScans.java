@@ -17,12 +17,14 @@ import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.CommonMergeJoinOperator;
 import org.apache.hadoop.hive.ql.exec.DummyStoreOperator;
+import org.apache.hadoop.hive.ql.exec.FilterOperator;
 import org.apache.hadoop.hive.ql.exec.MapJoinOperator;
 import org.apache.hadoop.hive.ql.exec.Operator;
 import org.apache.hadoop.hive.ql.exec.SMBMapJoinOperator;
 import org.apache.hadoop.hive.ql.exec.TableScanOperator;
 import org.apache.hadoop.hive.ql.exec.Utilities;
 import org.apache.hadoop.hive.ql.plan.BaseWork;
+import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
 import org.apache.hadoop.hive.ql.plan.FetchWork;
 import org.apache.hadoop.hive.ql.plan.MapWork;
@@ -62,9 +64,44 @@ final class PlannedScans {
           : null;
     }
 
+    /** The filter that Hive pushed down to it, or null. */
     ExprNodeGenericFuncDesc filter() {
       TableScanDesc desc = desc();
       return desc == null ? null : desc.getFilterExpr();
+    }
+
+    /**
+     * The conditions of its branches, if each of several branches begins with one, as in {@code
+     * FROM t INSERT INTO a SELECT .. WHERE .. INSERT INTO b SELECT .. WHERE ..}; otherwise an empty
+     * list. A row that fulfils none of them goes nowhere. Hive pushes none of them down.
+     */
+    List<ExprNodeGenericFuncDesc> conditionsOfBranches() {
+      List<? extends Operator<?>> branches = operator.getChildOperators();
+      List<ExprNodeGenericFuncDesc> conditions = new ArrayList<>();
+      for (Operator<?> branch :
+          branches == null ? Collections.<Operator<?>>emptyList() : branches) {
+        ExprNodeDesc condition =
+            branch instanceof FilterOperator
+                ? ((FilterOperator) branch).getConf().getPredicate()
+                : null;
+        if (!(condition instanceof ExprNodeGenericFuncDesc)) {
+          return Collections.emptyList();
+        }
+        conditions.add((ExprNodeGenericFuncDesc) condition);
+      }
+      return conditions.size() > 1 ? conditions : Collections.emptyList();
+    }
+
+    /** Whether Hive's settings let filters be pushed down to this table. */
+    boolean isPushedTo(JobConf job) {
+      boolean handled =
+          table != null
+              && table.getProperties() != null
+              && table.getProperties().getProperty("storage_handler") != null;
+      return job.getBoolean("hive.optimize.ppd", true)
+          && (handled
+              ? job.getBoolean("hive.optimize.ppd.storage", true)
+              : job.getBoolean("hive.optimize.index.filter", false));
     }
 
     /** Whether both scans read a table of this name with these columns. */

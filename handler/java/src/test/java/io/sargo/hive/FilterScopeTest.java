@@ -23,6 +23,7 @@ import org.apache.hadoop.hive.ql.exec.DummyStoreOperator;
 import org.apache.hadoop.hive.ql.exec.FilterOperator;
 import org.apache.hadoop.hive.ql.exec.MapJoinOperator;
 import org.apache.hadoop.hive.ql.exec.Operator;
+import org.apache.hadoop.hive.ql.exec.SelectOperator;
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
 import org.apache.hadoop.hive.ql.exec.TableScanOperator;
 import org.apache.hadoop.hive.ql.exec.Utilities;
@@ -33,6 +34,7 @@ import org.apache.hadoop.hive.ql.plan.ExprNodeConstantDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
 import org.apache.hadoop.hive.ql.plan.FetchWork;
+import org.apache.hadoop.hive.ql.plan.FilterDesc;
 import org.apache.hadoop.hive.ql.plan.MapJoinDesc;
 import org.apache.hadoop.hive.ql.plan.MapWork;
 import org.apache.hadoop.hive.ql.plan.MapredLocalWork;
@@ -423,6 +425,78 @@ class FilterScopeTest {
     if (filter != null) {
       job.set(TableScanDesc.FILTER_EXPR_CONF_STR, filter);
     }
+    assertEquals(Reason.NO_FILTER, whyNot());
+  }
+
+  // ---- several inserts from one scan
+
+  private static FilterOperator branch(ExprNodeDesc condition) {
+    FilterOperator operator = new FilterOperator(new CompilationOpContext());
+    operator.setConf(new FilterDesc(condition, false));
+    return operator;
+  }
+
+  static Stream<Arguments> branches() {
+    Operator<?> select = new SelectOperator(new CompilationOpContext());
+    ExprNodeGenericFuncDesc either = function(new GenericUDFOPOr(), A_1, A_2);
+    return Stream.of(
+        arguments("two conditions", List.of(branch(A_1), branch(A_2)), either),
+        arguments("one condition twice", List.of(branch(A_1), branch(A_1)), A_1),
+        arguments("a branch without a condition", List.of(branch(A_1), select), null),
+        arguments("a condition that is a column", List.of(branch(A_1), branch(column("b"))), null),
+        arguments("one branch: Hive could have pushed its condition", List.of(branch(A_1)), null));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("branches")
+  void aScanThatFeedsSeveralInsertsHasTheOrOfTheirConditions(
+      String name, List<Operator<?>> branches, ExprNodeGenericFuncDesc filter) throws KeepAll {
+    for (String engine : List.of("tez", "mr")) {
+      job = new JobConf(false);
+      job.set("hive.execution.engine", engine);
+      MapWork work = plan(new Scan("t", null, "/t"));
+      work.getAliasToWork().get("t").setChildOperators(new ArrayList<>(branches));
+      FileInputFormat.setInputPaths(job, "/t");
+      assertEquals(Reason.NO_FILTER, whyNot()); // nothing is pushed down to a native table
+      job.setBoolean("hive.optimize.index.filter", true);
+      if (filter == null) {
+        assertEquals(Reason.NO_FILTER, whyNot());
+        continue;
+      }
+      String used = FilterScope.filterOf(job);
+      assertEquals(text(filter), used);
+      assertEquals(filter.getExprString(), FilterScope.textOf(job, used));
+      filterOfTheJob(A_2); // that of another scan
+      assertEquals(Reason.FOREIGN_FILTER, whyNot());
+      job.unset(TableScanDesc.FILTER_EXPR_CONF_STR);
+      job.setBoolean("hive.optimize.ppd", false);
+      assertEquals(Reason.NO_FILTER, whyNot());
+    }
+  }
+
+  @Test
+  void conditionsOfBranchesArePushedToAStorageHandlerByItsOwnSetting() throws KeepAll {
+    MapWork work = plan(new Scan("t", null, "/t"));
+    described(work, "k");
+    work.getAliasToPartnInfo()
+        .get("t")
+        .getTableDesc()
+        .getProperties()
+        .setProperty("storage_handler", "io.sargo.hive.HudiStorageHandler");
+    work.getAliasToWork()
+        .get("t")
+        .setChildOperators(new ArrayList<>(List.of(branch(A_1), branch(A_1))));
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(text(A_1), FilterScope.filterOf(job));
+    job.setBoolean("hive.optimize.ppd.storage", false);
+    assertEquals(Reason.NO_FILTER, whyNot());
+  }
+
+  /** The configuration has the scan's own filter only when Hive delivers it. */
+  @Test
+  void aFilterThatHiveDidNotDeliverIsNotUsed() {
+    plan(new Scan("t", A_1, "/t"));
+    FileInputFormat.setInputPaths(job, "/t");
     assertEquals(Reason.NO_FILTER, whyNot());
   }
 
