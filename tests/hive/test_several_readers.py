@@ -47,8 +47,7 @@ def test_an_insert_without_a_condition_keeps_every_file(
 ) -> None:
     hive: Hive = request.getfixturevalue(server)
     script = (
-        f"from {table} insert overwrite table few select id, k where k < 150 "
-        "insert overwrite table many select id, k"
+        f"from {table} insert overwrite table few select id, k where k < 150 insert overwrite table many select id, k"
     )
     settings = {"hive.execution.engine": engine}
     rows, seen = inserted(hive, script, settings)
