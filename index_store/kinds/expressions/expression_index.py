@@ -3,10 +3,10 @@
     column_stats type    file key: column id + partition id + file id, 48 characters; the bounds are of the *expression*
     bloom_filters type   file key: partition id + file id, 36 characters; the texts of the expression's values
 
-An index is used for exactly its function of its column, and only if its definition in ``index.json`` has no option
-beside the function's name. It is not used for other functions of that column: Hudi itself applies an index of
-``year(dt)`` to ``month(dt)``, and loses rows. The supported functions are in ``expression_functions``, the rules by
-which their bounds are believed in ``expression_rules``.
+An index is used for its function of its column, and only if its definition in ``index.json`` has no option beside the
+function's name. It answers look-ups of the column itself and of the other letter case, too (``images``), and nothing
+about other functions: Hudi itself applies an index of ``year(dt)`` to ``month(dt)``, and loses rows. The supported
+functions are in ``expression_functions``, the rules by which their bounds are believed in ``expression_rules``.
 
 A file without a record makes its slice unknown, such as a log file of deletions. Filters are used where the slice is
 one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
@@ -43,8 +43,9 @@ from index_store.kinds.expression_functions import (
     IDENTITY,
     ExpressionFunction,
 )
-from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_of_values
+from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_of_bounds, texts_of_values
 from index_store.kinds.expressions.expression_rules import believe_expression
+from index_store.kinds.expressions.images import images_of, might_lie_in
 from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo, read_index_info
 from index_store.kinds.record_keys.bloom_filters import load_filters
 from index_store.kinds.record_keys.record_keys import too_many_probes
@@ -105,7 +106,7 @@ class ExpressionIndex:
         """Functions that have an index of bounds, and look-ups in functions that have an index of filters."""
         return RequiredStatistics(
             functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
-            keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
+            keys=tuple([one for one in asked.keys if self._answers(one)]),
         )
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
@@ -125,14 +126,53 @@ class ExpressionIndex:
                     found[name, column.name] = statistics
         return found
 
+    def _answers(self, lookup: Lookup) -> bool:
+        """Whether a filter, or the bounds of another function, may rule slices out."""
+        return any(one.is_filter for one in self._of_images(lookup)) or (
+            any(self._of(lookup.function, lookup.column, is_filter=True))
+            or any(images_of(one.function, lookup) is not None for one in self._of_images(lookup))
+        )
+
+    def _of_images(self, lookup: Lookup) -> list[_Index]:
+        """The indexes of functions that have few results where the lookup finds a row."""
+        return [
+            one
+            for one in self._used
+            if one.column == lookup.column.name
+            and one.function.names[0] not in ("", lookup.function)
+            and (not lookup.function or (one.function.letters and not one.is_filter))
+            and one.is_of(one.function.names[0], lookup.column)
+        ]
+
     def might_contain(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | Declined | None:
-        """False for the slices whose filter holds none of the texts of these values."""
+        """False for the slices whose filter or bounds hold none of the values that such a row has."""
+        by_bounds = self._within_bounds(lookup)
+        by_filter = self._in_filters(lookup, candidates)
+        if by_bounds is None or isinstance(by_filter, Declined):
+            return by_filter if by_bounds is None else by_bounds
+        return by_bounds if by_filter is None else by_bounds & by_filter
+
+    def _within_bounds(self, lookup: Lookup) -> Mask | None:
+        mask: Mask | None = None
+        for one in self._of_images(lookup):
+            images = None if one.is_filter else images_of(one.function, lookup)
+            name = one.function.names[0]
+            statistics = None if images is None else self.expressions([(name, lookup.column)])
+            if images and statistics:
+                within = might_lie_in(images, statistics[name, lookup.column.name])
+                mask = within if mask is None else mask & within
+        return mask
+
+    def _in_filters(self, lookup: Lookup, candidates: Mask | None) -> Mask | Declined | None:
         filters = list(self._of(lookup.function, lookup.column, is_filter=True))
+        others = [one for one in self._of_images(lookup) if one.is_filter]
         asked = len(self._slices) if candidates is None else int(np.count_nonzero(candidates))
-        too_many = too_many_probes(len(lookup.values), asked) if filters else None
+        too_many = too_many_probes(len(lookup.values), asked) if filters or others else None
         if too_many is not None:
             return too_many
-        found = [(one, texts) for one in filters if (texts := texts_of_values(one.function, lookup.values)) is not None]
+        of_results = [(one, texts_of_values(one.function, lookup.values)) for one in filters]
+        of_column = [(one, texts_of_bounds(one.function, lookup.values)) for one in others]
+        found = [(one, texts) for one, texts in [*of_results, *of_column] if texts is not None]
         if not found or self._is_reused(lookup.column):
             return None
         mask = np.ones(len(self._slices), np.bool_)

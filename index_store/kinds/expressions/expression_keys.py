@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from index_store.kinds.expression_functions import ExpressionFunction
 from index_store.kinds.expressions.case_mappings import possible_images
 
-__all__ = ["texts_of_bound", "texts_of_values"]
+__all__ = ["texts_of_bound", "texts_of_bounds", "texts_of_values"]
 
 #: The functions of text as they are computed here, of ASCII alone where engines differ.
 _COMPUTED: Mapping[str, Callable[[str], str | int]] = {
@@ -48,3 +48,14 @@ def texts_of_bound(function: ExpressionFunction, bound: object) -> list[bytes] |
     if compute is None or not isinstance(bound, str) or (function.letters and not bound.isascii()):
         return None
     return texts_of_values(function, [compute(bound)])
+
+
+def texts_of_bounds(function: ExpressionFunction, values: Sequence[object]) -> list[bytes] | None:
+    """The same for several values of the column; None when it is not certain for one of them."""
+    found: list[bytes] = []
+    for value in values:
+        texts = texts_of_bound(function, value)
+        if texts is None:
+            return None
+        found += texts
+    return found
