@@ -35,6 +35,7 @@ from index_store.kinds.footer_statistics import FooterStatistics
 from index_store.notebook_text import facts_html
 from index_store.open_slices import OpenSlices
 from index_store.snapshots import (
+    KeptFooters,
     Snapshot,
     SnapshotCache,
     default_cache,
@@ -197,6 +198,9 @@ class OpenTable:
             try:
                 kinds = self.table.kinds(slices)
                 if snapshot is not None:
+                    for kind in kinds:
+                        if isinstance(kind, FooterStatistics):
+                            kind.remember(KeptFooters(snapshot))
                     kinds = with_snapshot(kinds, snapshot)
                 at = TableAtInstant(slices, tuple(CachedStatistics(kind, layers) for kind in kinds), None, layers)
             except SargoError as error:

@@ -7,7 +7,8 @@ for slices that nothing else rules out:
     open slices                                     footers
     ----------------------------------------------  ---------------------------------------------------------
     everything is known of the filter's columns     none is read
-    up to ``OPEN_LIMIT``, something is not known    those of the base files, each once for an opened table
+    up to ``OPEN_LIMIT``, something is not known    those of the base files, each once for an opened table, or once for
+                                                    a folder of snapshots (``remember``)
     more                                            none is read: an index is what such a table lacks
 
 A slice with log files has the footer of its base file, and of its log files what ``column_stats`` says (C3).
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ from index_store.table.schema_history import NameHistory, read_name_history
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["FOOTERS", "OPEN_LIMIT", "FooterStatistics", "make"]
+__all__ = ["FOOTERS", "OPEN_LIMIT", "FooterMemory", "FooterStatistics", "make"]
 
 FOOTERS = "footers"
 #: The most open slices whose footers are read for one filter.
@@ -63,6 +64,14 @@ def make(table: Table, slices: FileSlices) -> FooterStatistics | None:
     return None if "hoodie.bootstrap.base.path" in table.properties else FooterStatistics(table, slices)
 
 
+class FooterMemory(Protocol):
+    """Keeps what footers proved, by path and column (None: nothing); it never raises."""
+
+    def read(self) -> dict[tuple[str, str], FooterValues | None]: ...
+
+    def write(self, values: Mapping[tuple[str, str], FooterValues | None]) -> None: ...
+
+
 class FooterStatistics:
     """What the footers of base files prove of columns. Nothing is read before a filter has left slices open."""
 
@@ -74,6 +83,12 @@ class FooterStatistics:
         self._column_stats: ColumnStats | None = None
         self._values: dict[tuple[str, str], FooterValues | None] = {}
         self._last: tuple[tuple[str, ...], bytes, StatisticsProvider] | None = None
+        self._memory: FooterMemory | None = None
+        self._is_recalled = True
+
+    def remember(self, memory: FooterMemory) -> None:
+        """Take what was kept by others before a footer is read, and keep what is read."""
+        self._memory, self._is_recalled = memory, False
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of the columns that base files may hold."""
@@ -137,8 +152,11 @@ class FooterStatistics:
 
     def _read(self, paths: Sequence[str], columns: Sequence[Field]) -> None:
         """Read what the footers of these base files prove, as far as the limits allow."""
+        if self._memory is not None and not self._is_recalled:
+            self._values.update(self._memory.read())
+            self._is_recalled = True
         missing = [path for path in paths if any((path, column.name) not in self._values for column in columns)]
-        footers = self._table.footers
+        footers, before = self._table.footers, len(self._values)
         for path in footers.read_within(missing, SECONDS):
             footer = footers.read(path)
             names = [column.name for column in columns if (path, column.name) not in self._values]
@@ -147,6 +165,8 @@ class FooterStatistics:
             except (OSError, pa.ArrowException, FormatError, IndexError, ValueError):
                 values = {}
             self._values.update({(path, name): values.get(name) for name in names})
+        if self._memory is not None and len(self._values) > before:
+            self._memory.write(self._values)
 
     def _joined(self, column: Field, files: SliceFiles, base: npt.NDArray[np.intp], *, is_null: bool) -> FileStatistics:
         """A row for each base file of which the footer proves something."""

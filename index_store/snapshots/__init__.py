@@ -14,6 +14,7 @@ stored_slices         file slices as arrays
 column_file           statistics of a column as arrays
 timeline_diff         the files that new instants wrote, replaced and removed
 incremental_refresh   from the snapshot of an earlier state to that of the present one
+kept_footers          what the footers of base files proved
 stored_kind           an index kind that reads its statistics from a snapshot first
 """
 
@@ -26,6 +27,7 @@ from index_store.snapshots.arrays_file import UnusableError
 from index_store.snapshots.cache import KeptTable, SnapshotCache
 from index_store.snapshots.environment import default_cache
 from index_store.snapshots.incremental_refresh import refresh_snapshot
+from index_store.snapshots.kept_footers import KeptFooters
 from index_store.snapshots.shared_folder import SharedFolder
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, name_of, state_of
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from index_store.table.table import Table
 
 __all__ = [
+    "KeptFooters",
     "KeptTable",
     "SharedFolder",
     "Snapshot",

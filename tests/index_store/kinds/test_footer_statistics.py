@@ -15,7 +15,10 @@ from evaluator.statistics.columns import UNKNOWN_COUNT
 from handler import open_table, prune
 from index_store.formats.parquet_footers import Footers
 from index_store.kinds.footer_statistics import FOOTERS
+from index_store.snapshots import KeptFooters, SnapshotCache, open_snapshot
 from index_store.storage.errors import TableError
+from index_store.table.file_types import FileType
+from index_store.table.footer_values import FooterValues
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
 
@@ -171,3 +174,67 @@ def test_a_name_that_stood_for_two_columns_has_no_statistics(hudi_table, monkeyp
     found = provided(opened)
     assert "i" not in found
     assert "l" in found
+
+
+def test_footers_are_read_once_for_a_folder_of_snapshots(hudi_copy, tmp_path, monkeypatch):
+    """By the next process too, and after a commit: what a base file holds does not change."""
+    path, cache = hudi_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=1)
+    filters = ["u = 31", "u < 0 OR i = 100", "NOT (u IS NULL)"]
+    first = [plan_of(open_table(path, cache=cache), text) for text in filters]
+    asked = []
+    read_within = Footers.read_within
+
+    def reading(footers, paths, seconds):
+        asked.extend(paths)
+        return read_within(footers, paths, seconds)
+
+    monkeypatch.setattr(Footers, "read_within", reading)
+    assert [plan_of(open_table(path, cache=cache), text) for text in filters] == first
+    assert asked == []
+    assert plan_of(open_table(path, cache=None), "u = 31") == first[0]
+    assert asked
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:-40], lambda data: data.replace(b".parquet", b".parquex", 1), lambda _: b""],
+    ids=["cut off", "a bit", "empty"],
+)
+def test_a_damaged_file_of_kept_footers_is_read_and_written_anew(hudi_copy, tmp_path, damage):
+    path, cache = hudi_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=1)
+    first = plan_of(open_table(path, cache=cache), "u = 31")
+    [file] = (tmp_path / "cache").rglob("footers.arrow")
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert plan_of(open_table(path, cache=cache), "u = 31") == first
+    assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("of", "lo", "hi"),
+    [
+        ("int", -5, 17),
+        ("double", -0.0, float("inf")),
+        ("string", b"\x00", "\U0001d11e".encode()),
+        ("decimal(38,2)", -(10**37), 10**37),
+        ("timestamp@micros", None, None),
+    ],
+)
+def test_kept_values_come_back_as_they_were(hudi_copy, tmp_path, of, lo, hi):
+    cache = SnapshotCache(tmp_path / "cache", min_slices=1)
+    table = open_table(hudi_copy("1.1.1_main_cow"), cache=cache)
+    table.at()
+    snapshot = open_snapshot(table.table, cache)
+    kept = KeptFooters(snapshot)
+    assert kept.read() == {}
+    kept.write({})
+    assert kept.read() == {}
+    values = {("p=1/a.parquet", "x"): FooterValues(FileType(of), 9, 3, lo, hi), ("a", "\udcff"): None}
+    kept.write(values)
+    assert KeptFooters(snapshot).read() == values
+    assert repr(KeptFooters(snapshot).read()) == repr(values)  # -0.0 too
+
+
+def plan_of(opened, text):
+    plan = prune(opened, text, "spark")
+    return sorted(one.file_id for one in plan.kept), sorted(one.file_id for one in plan.fully_matched)
