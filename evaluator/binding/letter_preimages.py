@@ -41,7 +41,7 @@ def implied_by_image(test: Test) -> IntervalSets | None:
         case _:
             return None
     column = _cased_column(operand)
-    if column is None or not images or not all(isinstance(image, str) and image for image in images):
+    if column is None or not images or not all(images):
         return None
     assert isinstance(operand, BoundFunction)
     ranges = [one for image in images for one in _CASES[operand.function].sources(str(image))]
@@ -57,7 +57,7 @@ def _outside(ranges: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     for lo, hi in ranges:
         if end is None or end < lo:
             yield _piece(end, lo)
-        end = hi if end is None else max(end, hi)
+        end = hi if end is None or end < hi else end
     yield _piece(end, None)
 
 

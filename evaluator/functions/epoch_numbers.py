@@ -48,9 +48,7 @@ def _days(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 def _day_of_number(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     """date_from_unix_date, of numbers whose days all engines write alike."""
     days = within_type(arguments[0])
-    if not days.is_bounded or not FIRST_GREGORIAN_DAY <= days.lo <= days.hi <= LAST_DAY:
-        return strict(arguments)
-    return days
+    return days if days.is_bounded and days.lo >= FIRST_GREGORIAN_DAY and days.hi <= LAST_DAY else strict(arguments)
 
 
 def _number(unit: int) -> RangeFunction:
@@ -73,9 +71,9 @@ def _instant(unit: int) -> RangeFunction:
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
         numbers = within_type(arguments[0])
-        if not numbers.is_bounded or not _LEAST <= numbers.lo * unit <= numbers.hi * unit <= _GREATEST:
-            return strict(arguments)
-        return strict(arguments, numbers.lo * unit, numbers.hi * unit)
+        if numbers.is_bounded and numbers.lo * unit >= _LEAST and numbers.hi * unit <= _GREATEST:
+            return strict(arguments, numbers.lo * unit, numbers.hi * unit)
+        return strict(arguments)
 
     return RangeFunction(result, _in_spark(compute))
 

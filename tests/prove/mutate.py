@@ -45,6 +45,11 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.binding.rules": RULES,
     "evaluator.binding.program": (("tests/evaluator/binding/test_program.py",),),
     "evaluator.statistics.ranges": RULES,
+    "evaluator.binding.letter_preimages": (("tests/evaluator/functions/test_letter_sources.py",),),
+    "evaluator.evaluation.not_null": (("tests/evaluator/evaluation/test_not_null.py", "-k", "not hold_every"),),
+    "evaluator.functions.epoch_numbers": (("tests/evaluator/functions/test_more_functions.py", "-k", "moments"),),
+    "evaluator.functions.bits": (("tests/evaluator/functions/test_more_functions.py",),),
+    "evaluator.language.readable_texts": (("tests/evaluator/language/test_readable_texts.py",),),
     "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
 }
 SECONDS = 120

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluator.binding.bind import bind
+from evaluator.binding.leaves import IntervalSets
 from evaluator.functions.letter_case import INITCAP, LOWER, UPPER, LetterCase
-from evaluator.language.types import INT, STRING
+from evaluator.language import outcome
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import BOOLEAN, DATE, INT, STRING, Kind, Type
 from handler.sql.parsing import parse
 from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, stats
 
@@ -100,3 +104,61 @@ def test_nulls_stay_null_and_a_null_in_a_list_hides_false() -> None:
     assert outcome_of(parse("upper(s) = 'CHERRY'", "spark"), known) == "FN"
     assert outcome_of(parse("upper(s) <=> 'CHERRY'", "spark"), known) == "F"
     assert outcome_of(parse("upper(s) IN ('CHERRY', NULL)", "spark"), known) == "N"
+
+
+def pieces(condition: str, of=STRING):
+    """The ranges in which the implied condition is TRUE, and those beside them; None without such a condition."""
+    bound = bind(parse(condition, "spark"), Schema([Field("s", of)]), SPARK)
+    found = [leaf.test for leaf in bound.leaves if isinstance(leaf.test, IntervalSets)]
+    if not found:
+        return None
+    [test] = found
+    assert (test.operand.field.name, test.of_null, test.null) == ("s", outcome.NULL, ())
+    ends = [
+        [(one.lo and one.lo.value, one.hi and one.hi.value, one.lo_open, one.hi_open) for one in some]
+        for some in (test.true, test.false)
+    ]
+    return tuple(ends)
+
+
+def test_the_implied_condition_is_on_ranges_of_the_column() -> None:
+    """From the first text on, and below the second one; the rest of all texts beside them."""
+    assert pieces("lower(s) = 'b'") == (
+        [("B", "C", False, True), ("b", "c", False, True)],
+        [(None, "B", False, True), ("C", "b", False, True), ("c", None, False, True)],
+    )
+    assert pieces("lower(s) IN ('b', 'c')")[1] == [
+        (None, "B", False, True),
+        ("D", "b", False, True),
+        ("d", None, False, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "lower(s) IN ('a', 'b', 'c', 'd', 'e')",  # too many
+        "lower(s) IN ('a', NULL)",
+        "lower(s) = ''",
+        "lower(s) <> 'b'",
+        "lower(s) > 'b'",
+        "length(s) = 3",
+        "trim(s) = 'b'",
+        "lower(trim(s)) = 'b'",
+        "s = 'b'",
+    ],
+)
+def test_nothing_is_implied_by_other_conditions(condition: str) -> None:
+    assert pieces(condition) is None
+
+
+def test_four_members_imply_ranges_and_char_columns_none() -> None:
+    assert pieces("lower(s) IN ('a', 'b', 'c', 'd')") is not None
+    assert pieces("lower(s) = 'b'", Type(Kind.VARCHAR, 5)) is not None
+
+
+@pytest.mark.parametrize("of", [Type(Kind.CHAR, 5), INT, DATE, BOOLEAN], ids=str)
+@pytest.mark.parametrize("text", ["s", "cast(s as string)"])
+def test_columns_of_other_types_imply_no_ranges_of_texts(of: Type, text: str) -> None:
+    bound = bind(parse(f"lower({text}) = 'b'", "spark"), Schema([Field("s", of)]), SPARK)
+    assert not [leaf for leaf in bound.leaves if isinstance(leaf.test, IntervalSets) and len(leaf.test.true) > 1]

@@ -9,6 +9,7 @@ import pytest
 
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
+from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import (
@@ -101,6 +102,56 @@ def test_numbers_of_moments_keep_the_order(text, of, ends, expected) -> None:
     known = {"x": stats(of, *ends)}
     assert outcome_of(parse(text, "spark"), known) == expected
     assert outcome_of(parse(text, "spark"), known, HIVE) == "TFN"
+
+
+DAY, LAST = 86_400_000_000, 2_932_896
+#: Function, argument, bounds, bounds of the result: at the first and last moments that are decided, and beyond them.
+BOUNDS_OF_NUMBERS = [
+    ("unix_date", DATE, (-7, 9), (-7, 9)),
+    ("date_from_unix_date", INT, (-141_427, LAST), (-141_427, LAST)),
+    ("date_from_unix_date", INT, (-141_428, LAST), (None, None)),
+    ("date_from_unix_date", INT, (0, LAST + 1), (None, None)),
+    ("date_from_unix_date", SMALLINT, (None, 5), (-32_768, 5)),
+    ("date_from_unix_date", INT, (None, 5), (None, None)),
+    ("unix_seconds", TIMESTAMP_LTZ, (-1, 2_999_999), (-1, 2)),
+    ("unix_seconds", TIMESTAMP_LTZ, (None, 2_999_999), (None, 2)),
+    ("unix_millis", TIMESTAMP_LTZ, (-1, 2_999_999), (-1, 2_999)),
+    ("unix_micros", TIMESTAMP_LTZ, (-1, 2_999_999), (-1, 2_999_999)),
+    ("timestamp_seconds", INT, (-3, 5), (-3_000_000, 5_000_000)),
+    ("timestamp_seconds", SMALLINT, (None, 5), (-32_768_000_000, 5_000_000)),
+    ("timestamp_seconds", BIGINT, (-141_427 * 86_400, LAST * 86_400), (-141_427 * DAY, LAST * DAY)),
+    ("timestamp_seconds", BIGINT, (-141_427 * 86_400 - 1, 0), (None, None)),
+    ("timestamp_seconds", BIGINT, (0, LAST * 86_400 + 1), (None, None)),
+    ("timestamp_millis", INT, (-3, 5), (-3_000, 5_000)),
+    ("timestamp_micros", INT, (-3, 5), (-3, 5)),
+]
+
+
+@pytest.mark.parametrize(("name", "of", "ends", "expected"), BOUNDS_OF_NUMBERS)
+def test_bounds_of_numbers_of_moments(name, of, ends, expected) -> None:
+    function = FUNCTIONS[name]
+    result = function.result([of])
+    for null in (True, False):
+        found = function.compute([Argument(of, Interval(*ends, null=null))], result, SPARK)
+        assert found == Interval(*expected, null=null)
+    with pytest.raises(UnsupportedError):
+        function.result([STRING])
+    with pytest.raises(UnsupportedError, match="Spark only"):
+        function.compute([Argument(of, Interval(*ends))], result, HIVE)
+
+
+def test_types_of_numbers_of_moments() -> None:
+    types = {name: FUNCTIONS[name].result([of]) for name, of, _, _ in BOUNDS_OF_NUMBERS}
+    assert types == {
+        "unix_date": INT,
+        "date_from_unix_date": DATE,
+        **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), BIGINT),
+        **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "timestamp_micros"), TIMESTAMP_LTZ),
+    }
+    with pytest.raises(UnsupportedError, match="the date of this type"):
+        FUNCTIONS["date_from_unix_date"].result([BIGINT])
+    with pytest.raises(UnsupportedError, match="unix_date of this type"):
+        FUNCTIONS["unix_date"].result([TIMESTAMP])
 
 
 def test_a_list_of_integers_beside_a_text_is_text_in_spark_without_ansi() -> None:

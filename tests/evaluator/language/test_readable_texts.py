@@ -18,7 +18,10 @@ READ = [
     *("2020-01-02", "2020-1-2T10", "+2020", "T12:00", "now", "Today", "epoch", "tomorrow", "yesterday", " now "),
     *("\u0661", "\u00a01"),
 ]
-NOT_READ = ["", " ", "abc", "plain", "k", "date", "x-y", "true", "-", "+", ".", "e", "E", "null", "--"]
+NOT_READ = [
+    *("k001", "apple-1", "id5", "x\u0661"),
+    *("", " ", "abc", "plain", "k", "date", "x-y", "true", "-", "+", ".", "e", "E", "null", "--"),
+]
 
 
 @pytest.mark.parametrize("text", READ)
@@ -31,7 +34,8 @@ def test_what_none_reads_is_unreadable(text: str) -> None:
     assert is_unreadable(text)
 
 
-TEXTS = st.one_of(st.sampled_from([*READ, *NOT_READ]), st.text(st.characters(max_codepoint=130), max_size=3))
+CHARACTERS = st.one_of(st.characters(max_codepoint=130), st.sampled_from("TtkniIeyo129 +-.:"))
+TEXTS = st.one_of(st.sampled_from([*READ, *NOT_READ]), st.text(CHARACTERS, max_size=3))
 
 
 @given(TEXTS, TEXTS, TEXTS)
@@ -39,12 +43,21 @@ def test_no_text_of_an_unreadable_range_is_readable(one: str, other: str, third:
     lo, text, hi = sorted((one, other, third))
     if none_is_readable(lo, hi):
         assert is_unreadable(text)
+        assert none_is_readable(lo, text)
+        assert none_is_readable(text, hi)
+
+
+@given(st.sampled_from(READ), TEXTS)
+def test_no_range_with_a_readable_text_is_unreadable(read: str, other: str) -> None:
+    assert not none_is_readable(*sorted((read, other)))
 
 
 @pytest.mark.parametrize(
     ("lo", "hi", "expected"),
     [
         ("apple", "cherry", True),
+        ("fa", "hz", True),
+        ("fa", "ia", False),
         ("k001", "k999", True),
         ("ia", "ib", False),
         ("ida", "idb", True),
@@ -53,6 +66,10 @@ def test_no_text_of_an_unreadable_range_is_readable(one: str, other: str, third:
         ("", "apple", False),
         ("apple", "b\u00e9", True),
         ("apple", "\u00e9", False),
+        ("T12:00", "T13:00", False),  # Spark reads a time of this day
+        ("t1", "t1", False),
+        ("te", "tez", True),
+        ("n\u0661", "n\u0662", False),
     ],
 )
 def test_a_range_of_texts(lo: str, hi: str, expected: bool) -> None:
