@@ -21,6 +21,7 @@ __all__ = ["implied_by_image"]
 
 #: The most members of a list whose sources are listed.
 _MAX_MEMBERS = 4
+_PLAIN = (Kind.STRING, Kind.VARCHAR)
 _CASES = {"lower": LOWER, "lcase": LOWER, "upper": UPPER, "ucase": UPPER, "initcap": INITCAP}
 
 
@@ -71,6 +72,4 @@ def _cased_column(operand: BoundOperand) -> BoundColumn | None:
     if not isinstance(operand, BoundFunction) or operand.function not in _CASES or len(operand.arguments) != 1:
         return None
     [column] = operand.arguments
-    plain = (Kind.STRING, Kind.VARCHAR)
-    is_plain = isinstance(column, BoundColumn) and column.type.kind in plain and column.field.type.kind in plain
-    return column if is_plain and isinstance(column, BoundColumn) else None
+    return column if isinstance(column, BoundColumn) and column.field.type.kind in _PLAIN else None
