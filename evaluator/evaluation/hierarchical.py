@@ -16,6 +16,7 @@ runs can decide anything.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,14 +95,21 @@ class _GroupEvaluation:
     def _is_settled(self, outcome: int, lo: Any, hi: Any) -> bool:
         """One value for all values of the hull: then also for the values of every slice in it.
 
-        NULL may be the result for NULL, or for values. Without NULL among the values the function is evaluated again.
+        NULL may be the result for NULL, or for values. Without NULL among the values the function is evaluated again,
+        and of NULL alone: a branch of ``if(i <= 5, i, 0)`` is not reached once all values are greater than 5.
         """
         if outcome & (TRUE | FALSE) == TRUE | FALSE:
             return False
-        if self._null and outcome & (TRUE | FALSE):
-            self._count += 1
-            outcome = self._outcome_of(Interval(lo, hi, False, self._value))
-        return outcome in (TRUE, FALSE, NULL)
+        if not self._null or not outcome & (TRUE | FALSE):
+            return outcome in (TRUE, FALSE, NULL)
+        self._count += 1
+        of_values = self._outcome_of(Interval(lo, hi, False, self._value))
+        return of_values in (TRUE, FALSE, NULL) and outcome == of_values | self._of_null
+
+    @cached_property
+    def _of_null(self) -> int:
+        self._count += 1
+        return self._outcome_of(Interval(null=True, value=False))
 
     def _worthwhile(self) -> bool:
         """Whether the outcome of any slice of a sample, evaluated by itself, rules out TRUE or FALSE."""

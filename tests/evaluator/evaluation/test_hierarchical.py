@@ -100,7 +100,17 @@ def test_ancient_and_late_days_are_doubted_in_groups_as_one_by_one(
 
 
 @pytest.mark.parametrize(
-    "condition", ["abs(a) < 100", "a * -1 > 900", "a % 7 = 3", "a + 1 IS NULL", "cast(a as double) / 3 > 300"]
+    "condition",
+    [
+        "abs(a) < 100",
+        "a * -1 > 900",
+        "a % 7 = 3",
+        "a + 1 IS NULL",
+        "cast(a as double) / 3 > 300",
+        "if(a <= -500, a, -2000) >= -9999",
+        "if(a <= -500, a, a - 1) < 5",
+        "CASE WHEN a > 300 THEN a WHEN a < -300 THEN NULL ELSE 7 END > 0",
+    ],
 )
 def test_numbers_are_decided_as_one_by_one(condition: str) -> None:
     draw = np.random.default_rng(6)
