@@ -22,6 +22,7 @@ from evaluator.binding.operands import (
     BoundIf,
     BoundOperand,
     BoundReading,
+    BoundSingle,
     BoundTruth,
     Condition,
     applied,
@@ -36,6 +37,7 @@ from evaluator.functions.clock_order import as_instants, as_texts, in_order
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates, with_times
 from evaluator.functions.conversions import keeps_value
+from evaluator.functions.single_values import RESULTS, result_of_single_values
 from evaluator.language import expression as ex
 from evaluator.language.clock import MOMENT_FUNCTIONS
 from evaluator.language.column_resolution import resolve_column
@@ -113,12 +115,33 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
         return _bind_function("cast", _read_back("cast", node.type, arguments), node.type, semantics)
+    try:
+        return _bind_ranged(node, arguments, semantics)
+    except UnsupportedError:
+        if SYNONYMS.get(node.function, node.function) not in RESULTS or not semantics.functions_of_spark:
+            raise
+    return _bind_single(node, arguments, semantics)
+
+
+def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    """A function whose results lie in an interval that follows from those of its arguments."""
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
     arguments = _read_back(name, None, read_texts_as_dates(name, arguments))
     result = _agreed(name, _result(name, [a.type for a in arguments]), node.type)
     return _bind_function(name, arguments, result, semantics)
+
+
+def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    """A function that is known of single values. Constants alone were computed before."""
+    name = SYNONYMS.get(node.function, node.function)
+    if all(isinstance(a, BoundConstant) for a in arguments) or any(
+        isinstance(a, BoundConstant) and a.is_range for a in arguments
+    ):
+        raise UnsupportedError(f"function {name} is not decided")
+    result = _agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
+    return BoundSingle(name, tuple(arguments), result, semantics)
 
 
 def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -> BoundOperand:

@@ -12,6 +12,7 @@ from evaluator.binding.declared_types import NUMBERS
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
 from evaluator.functions.conversions import cast
+from evaluator.functions.single_values import of_single_values
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import UNKNOWN, Interval, hull
@@ -92,6 +93,19 @@ class BoundFunction:
             )
         except (UnsupportedError, OverflowError):
             return UNKNOWN  # other bounds may be decided, these are not
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSingle(BoundFunction):
+    """A function that is known where each argument has one value (``evaluator.functions.single_values``)."""
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """The interval of the result: one value, NULL, or unknown."""
+        given = [Argument(operand.type, one) for operand, one in zip(self.arguments, arguments, strict=True)]
+        try:
+            return of_single_values(self.function, given, self.type, self.semantics)
+        except (UnsupportedError, ArithmeticError, ValueError):
+            return UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

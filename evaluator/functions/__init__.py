@@ -15,6 +15,7 @@ file, and ``base`` holds the interface:
     text.py          lower upper substr left concat length ...   (letter_case.py: letters of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
     constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
+    single_values.py of single values, as of constants: lpad instr replace to_date(text, pattern) ...
     clock_ranges.py  of the clock: the moments from the plan's own on (clock_order.py)
 
 ``argument_counts.py`` says how many arguments each has.

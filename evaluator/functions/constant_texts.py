@@ -154,6 +154,7 @@ TEXT_FUNCTIONS: dict[tuple[str, int], tuple[Callable[..., str | int | None], str
     ("locate", 3): (_located, "tti"),
     ("split_part", 3): (_part, "tti"),
     ("regexp_replace", 3): (_replaced_by_pattern, "ttt"),
+    ("regexp_replace", 4): (lambda *of: _replaced_by_pattern(*of[:3]) if of[3] == 1 else None, "ttti"),
     ("trim", 2): (_trimmed, "tt"),
     ("ltrim", 2): (lambda text, characters: text.lstrip(characters) if characters else text, "tt"),
     ("rtrim", 2): (lambda text, characters: text.rstrip(characters) if characters else text, "tt"),

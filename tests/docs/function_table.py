@@ -9,6 +9,7 @@ from evaluator.functions.constant_dates import FUNCTIONS as DATES
 from evaluator.functions.constant_moments import FUNCTIONS as MOMENTS
 from evaluator.functions.constant_numbers import FUNCTIONS as NUMBERS
 from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS
+from evaluator.functions.single_values import RESULTS
 from evaluator.language.function_names import SYNONYMS
 
 __all__ = ["PAGE", "page"]
@@ -18,9 +19,9 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/functions.md"
 #: Functions of which bounds of a column say nothing, and why.
 UNDECIDABLE = {
     "md5, sha1, sha2, crc32, hash, xxhash64": "a hash spreads neighbours over all results",
-    "reverse, soundex, levenshtein": "the order of the results has nothing to do with that of the texts",
+    "soundex, levenshtein": "the order of the results has nothing to do with that of the texts",
     "base64, unbase64, encode, decode": "the order of the digits is not that of the bytes",
-    "regexp_extract, regexp_replace, replace, translate": "any text of the range may hold the pattern",
+    "regexp_extract": "any text of the range may hold the pattern",
     "get_json_object, from_json, parse_url": "the value stands anywhere in the text",
     "size, array_contains, element_at, map values": "no statistics are kept of arrays and maps",
     "uuid, input_file_name, monotonically_increasing_id": "known only when the query runs",
@@ -35,7 +36,9 @@ def page() -> str:
     by_range = sorted({SYNONYMS.get(name, name) for name in FUNCTIONS} - {"branches"})
     of_constants = {name for table in (DATES, MOMENTS, NUMBERS, TEXT_FUNCTIONS) for name, _ in table}
     undecidable = {name for names in UNDECIDABLE for name in names.split(", ")}
-    only_constants = sorted((of_constants | set(CONCATENATED)) - set(FUNCTIONS) - undecidable - {"cast"})
+    of_single_values = sorted(set(RESULTS) - set(FUNCTIONS))
+    known = set(FUNCTIONS) | set(RESULTS)
+    only_constants = sorted((of_constants | set(CONCATENATED)) - known - undecidable - {"cast"})
     lines = [
         "# Functions in filters",
         "",
@@ -46,6 +49,15 @@ def page() -> str:
         "CAST, IF and CASE are, too.",
         "",
         _listed(by_range),
+        "",
+        "## Decided of single values",
+        "",
+        "Of a column they are decided where it has one value in a slice, as a partition column has, in Spark:",
+        "`concat(year, '-', lpad(month, 2, '0')) >= '2020-03'`.",
+        "",
+        _listed(of_single_values),
+        "",
+        "So are `concat` of integers, `trim` of other characters, and `to_date` and `to_timestamp` of a text.",
         "",
         "## Decided of constants only",
         "",

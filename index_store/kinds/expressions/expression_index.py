@@ -134,7 +134,12 @@ class ExpressionIndex:
         )
 
     def _of_images(self, lookup: Lookup) -> list[_Index]:
-        """The indexes of functions that have few results where the lookup finds a row."""
+        """The indexes of functions that have few results where the lookup finds a row, if there is none of its own."""
+        column = lookup.column
+        if column.name in self._table.partition_fields or any(
+            self._of(lookup.function, column, is_filter=is_filter) for is_filter in (True, False)
+        ):
+            return []
         return [
             one
             for one in self._used

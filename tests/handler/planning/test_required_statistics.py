@@ -98,6 +98,8 @@ def opened(monkeypatch):
     return found
 
 
+#: The expression indexes of s that tell something of s itself.
+OF_S = {"expr_index_lo", "expr_index_up", "expr_index_ln", "expr_index_tr"}
 PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_sec_cow", "1.2.0_bloom_cow"
 
 
@@ -110,7 +112,8 @@ PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_
         (PART, "year(dt) = 2020 AND day(dt) = 2", {"column_stats", "expr_index_ye", "expr_index_da"}),
         (PART, "quarter(dt) = 2", {"column_stats"}),
         (PART, "hour(t) = 2", {"column_stats", "data"}),
-        (PART, "s = 'apple'", {"column_stats", "data"}),
+        (PART, "s = 'apple'", {"column_stats", "data", *OF_S}),
+        (PART, "s >= 'apple'", {"column_stats", "data"}),
         (PART, "s IS NULL", {"column_stats", "data"}),
         (PART, "p = 'p1'", {"column_stats"}),
         (PART, "rand() > 0.5", set()),

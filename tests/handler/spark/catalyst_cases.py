@@ -118,7 +118,7 @@ MEANINGS = {
     "left(s, 2) = 'ab'": "left(s, 2) = 'ab'",
     "substring(s, 1, 2) = 'ab'": "substring(s, 1, 2) = 'ab'",
     "s || 'x' = 'ax'": "concat(s, 'x') = 'ax'",
-    "right(s, 2) = 'ab'": "?(function right is not decided) = 'ab'",
+    "right(s, 2) = 'ab'": "right(s, 2) = 'ab'",
     # casts and arithmetic
     "CAST(d AS INT) = 3": "CAST(d AS int) = 3",
     "TRY_CAST(s AS INT) = 3": "CAST(s AS int) = 3",

@@ -1,0 +1,94 @@
+"""Functions that are known of single values: of a slice with one value they make what they make of a constant."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from evaluator.functions.single_values import RESULTS
+from evaluator.language.types import DATE, DOUBLE, INT, STRING, Type
+from handler.sql.parsing import parse
+from tests.evaluator.short_forms import HIVE, SPARK, outcome_of, reasons_of, stats
+
+DAY = 18_322  # 2020-03-01, a Sunday
+VARCHAR = Type(STRING.kind.VARCHAR, 20)
+#: Condition on x, the type of x, its value, and another one that is not less.
+CASES = [
+    ("lpad(x, 2, '0') = '03'", STRING, "3", "4"),
+    ("lpad(x, 2, '0') = '03'", INT, 3, 4),
+    ("rpad(x, 3, '-') > '3'", STRING, "3", "4"),
+    ("concat('2020-', lpad(x, 2, '0')) >= '2020-03'", INT, 3, 4),
+    ("concat(x, '-01') = '2020-01'", INT, 2020, 2021),
+    ("concat_ws('-', x, '03', '01') = '2020-03-01'", STRING, "2020", "2021"),
+    ("cast(concat_ws('-', x, '03', '01') as date) = date'2020-03-01'", STRING, "2020", "2021"),
+    ("instr(x, 'c') = 3", STRING, "abc", "abd"),
+    ("locate('c', x) > 3", STRING, "abc", "abd"),
+    ("locate('c', x, 2) = 3", STRING, "abc", "abd"),
+    ("replace(x, '-', '') = '20200301'", STRING, "2020-03-01", "2020-03-02"),
+    ("translate(x, '-', '/') < '2020/03'", STRING, "2020-03-01", "2020-03-02"),
+    ("regexp_replace(x, '[0-9]', '') = '--'", STRING, "2020-03-01", "2020-03-02"),
+    ("reverse(x) = 'cba'", STRING, "abc", "abd"),
+    ("right(x, 2) = '01'", STRING, "2020-03-01", "2020-03-02"),
+    ("trim('-' FROM x) = 'abc'", STRING, "-abc-", "-abd-"),
+    ("substring_index(x, '-', 1) = '2020'", STRING, "2020-03-01", "2020-03-02"),
+    ("split_part(x, '-', 2) = '03'", STRING, "2020-03-01", "2020-03-02"),
+    ("ascii(x) = 97", STRING, "abc", "abd"),
+    ("octet_length(x) = 4", STRING, "ab\u00e9", "ac"),
+    ("bit_length(x) = 24", STRING, "abc", "abd"),
+    ("to_date(x, 'yyyyMMdd') = date'2020-03-01'", STRING, "20200301", "20200302"),
+    ("to_date(x) >= date'2020-03-01'", STRING, "2020-03-01", "2020-03-02"),
+    ("to_timestamp(x, 'yyyyMMddHH') < timestamp'2020-03-01 05:00:00'", STRING, "2020030104", "2020030105"),
+    ("make_date(x, 3, 1) = date'2020-03-01'", INT, 2020, 2021),
+    ("next_day(x, 'MON') = date'2020-03-02'", DATE, DAY, DAY + 1),
+    ("dayofweek_iso(x) = 7", DATE, DAY, DAY + 1),
+]
+
+
+def literal(value: object, of: Type) -> str:
+    return f"DATE'2020-03-0{value - DAY + 1}'" if of == DATE else repr(value)
+
+
+@pytest.mark.parametrize(("condition", "of", "value", "other"), CASES, ids=lambda one: str(one))
+def test_a_slice_with_one_value_is_decided_as_a_constant(
+    condition: str, of: Type, value: object, other: object
+) -> None:
+    constant = re.sub(r"\bx\b", literal(value, of), condition)
+    expected = outcome_of(parse(constant, "spark"), {"i": stats(INT, 1, 1)})
+    assert expected in ("T", "F"), constant
+    for kind in {of, VARCHAR} if of == STRING else {of}:
+        assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, value)}) == expected
+        assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, other)}) == "TFN"
+        assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, value)}, HIVE) in (expected, "TFN")
+
+
+@pytest.mark.parametrize(("condition", "of", "value", "other"), CASES, ids=lambda one: str(one))
+def test_null_gives_null_but_where_nulls_are_skipped(condition: str, of: Type, value: object, other: object) -> None:
+    del other
+    expression = parse(condition, "spark")
+    one, none = (outcome_of(expression, {"x": stats(of, *ends)}) for ends in ((value, value, 3), (None, None, 10)))
+    if "concat_ws" in condition:
+        assert (one, none) == ("TFN", "TFN")
+    else:
+        assert (one in ("TN", "FN"), none) == (True, "N")
+
+
+def test_each_function_is_tried() -> None:
+    names = {name for name in RESULTS if any(f"{name}(" in condition for condition, *_ in CASES)}
+    assert set(RESULTS) - names == {"ltrim", "rtrim", "btrim"}  # as trim with characters
+
+
+def test_a_wrong_number_or_type_of_arguments_is_a_reason() -> None:
+    assert reasons_of(parse("lpad(x) = 'a'", "spark"), [("x", STRING)], SPARK)
+    assert reasons_of(parse("lpad(x, 2, '0', 'b') = 'a'", "spark"), [("x", STRING)], SPARK)
+    assert reasons_of(parse("instr(x, 'a') = 1", "spark"), [("x", DOUBLE)], SPARK)
+    assert reasons_of(parse("instr(x, 'a') = 1", "spark"), [("x", STRING)], HIVE)
+
+
+def test_several_columns_of_one_value_each() -> None:
+    known = {"y": stats(INT, 2020, 2020), "m": stats(INT, 3, 3), "d": stats(INT, 1, 1)}
+    condition = "concat(y, '-', lpad(m, 2, '0'), '-', lpad(d, 2, '0')) {} '2020-03-01'"
+    assert [outcome_of(parse(condition.format(op), "spark"), known) for op in ("=", "<", ">=")] == ["T", "F", "T"]
+    assert outcome_of(parse("make_date(y, m, d) > date'2020-03-01'", "spark"), known) == "F"
+    known["d"] = stats(INT, 1, 2)
+    assert outcome_of(parse(condition.format("="), "spark"), known) == "TFN"
