@@ -73,6 +73,7 @@ _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
 _LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
+_PART_OF_A_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
 #: The smallest double above 0.
 SMALLEST_DOUBLE = 5e-324
 
@@ -294,7 +295,10 @@ def _day_of_text(text: str) -> int:
 
 
 def _padded(text: str, semantics: Semantics) -> str:
-    """``2020-1-2T10:00:00`` as it is usually written, for an engine that reads it so."""
+    """``2020-1-2T10:00:00`` as it is usually written, for an engine that reads it so; of Spark ``2020-1`` too."""
+    part = _PART_OF_A_DATE.fullmatch(text) if semantics.functions_of_spark else None
+    if part is not None:
+        return f"{part[1]}-{part[2] or '01':>02}-01"
     match = _LOOSE_TEXT.fullmatch(text) if semantics.dates_from_any_text else None
     return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
 

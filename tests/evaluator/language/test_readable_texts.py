@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from evaluator.language.readable_texts import is_unreadable, none_is_readable
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BOOLEAN, DATE, INT, STRING
+from evaluator.language.types import BOOLEAN, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type
 from handler.sql.parsing import parse
-from tests.evaluator.short_forms import outcome_of, stats
+from tests.evaluator.short_forms import HIVE, outcome_of, stats
 
 READ = [
     *("1", "-1", "+1", " 1", "1 ", "\t1", "\x001", "\x7f1", "1e3", ".5", "5.", "1d", "1L", "0x1p3", "-.5e-3", "01"),
@@ -105,3 +105,24 @@ def test_a_text_that_is_no_number_is_null_where_it_is_no_error(condition: str, e
         "b": stats(BOOLEAN, 0, 0),
     }
     assert outcome_of(parse(condition, engine), known, Semantics.named(engine, "UTC")) == expected
+
+
+@pytest.mark.parametrize("of", [DATE, TIMESTAMP, TIMESTAMP_LTZ], ids=str)
+def test_spark_reads_a_year_and_a_month_as_their_first_day(of: Type) -> None:
+    """Seen in Spark 3.5.5 and 4.1.4, with ANSI mode and without."""
+    unit = 1 if of == DATE else 86_400_000_000
+    known = {"x": stats(of, 18_263 * unit, 18_300 * unit)}  # 2020-01-02 .. 2020-02-08
+    cases = {
+        "x > '2021'": "F",
+        "x >= '2020'": "T",
+        "x >= '2020-1'": "T",
+        "x < '2020-01'": "F",
+        "x < '2020-02'": "TF",
+        "x BETWEEN '2019' AND '2019-12'": "F",
+        "x = '2020-13'": "TFN",
+        "x = '202'": "TFN",
+        "x = '2020-'": "TFN",
+    }
+    for text, expected in cases.items():
+        assert outcome_of(parse(text, "spark"), known) == expected, text
+        assert outcome_of(parse(text, "hive"), known, HIVE) in (expected, "TFN")
