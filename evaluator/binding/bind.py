@@ -172,12 +172,15 @@ class _Binder:
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
             if (implied := implied_by_image(test)) is not None:
-                self._push(BoundLeaf(node, implied, self._read_by(implied)))
+                self._push(
+                    BoundLeaf(node, implied, self._read_by(implied), note=f"as {implied.operand.field.name} spells it")
+                )
                 self._steps.append(And(2))
             if isinstance(test, Comparison) and (column := may_be_out_of_range(test.left, test.right)) is not None:
                 # An engine may fold it, for NULL rows too: (test AND x) OR y is anything there, and else the test.
                 for truth, step in ((True, And(2)), (False, Or(2))):
-                    self._push(BoundLeaf(node, OutOfRange(column, truth, any_of_null=True), self._read_by(test)))
+                    out_of_range = OutOfRange(column, truth, any_of_null=True)
+                    self._push(BoundLeaf(node, out_of_range, self._read_by(test), note="for NULL rows"))
                     self._steps.append(step)
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))

@@ -165,18 +165,22 @@ class Lookup:
 
 @record
 class BoundLeaf:
-    """A leaf of the filter, ready to evaluate. ``reason`` is why it is unknown, if it is."""
+    """A leaf of the filter, ready to evaluate. ``reason`` is why it is unknown, if it is.
+
+    ``note``: how a second leaf of the same node looks at it, for people.
+    """
 
     node: HudiExpression
     test: Test
     columns: tuple[str, ...] = ()
     reason: str | None = None
     lookup: Lookup | None = None
+    note: str = ""
 
     @property
     def text(self) -> str:
         """The source condition, for people."""
-        return to_text(self.node)
+        return f"{to_text(self.node)} ({self.note})" if self.note else to_text(self.node)
 
 
 def possible_values(test: Test, range_of: RangeOf) -> Possible:
