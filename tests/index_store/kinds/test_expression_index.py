@@ -329,14 +329,14 @@ def test_bounds_of_log_files_widen_those_of_the_base_and_log_files_of_deletions_
 def test_explain_names_the_expression_and_the_key_that_a_filter_does_not_hold(hudi_table):
     plan = prune(hudi_table(FILTERS), "lower(n) = 'zoo' AND i >= 0", time_zone="UTC", strict=True)
     place = plan.slices.items.index(plan.skipped[0])
-    leaf, _ = [leaf for leaf in plan.explanation.file_leaves(place) if leaf.text == "lower(n) = 'zoo'"]
+    [leaf] = [leaf for leaf in plan.explanation.file_leaves(place) if leaf.text == "lower(n) = 'zoo'"]
     [said] = [one for one in leaf.decisions if one.kind == "expression_index"]
     assert (said.column, said.statistic, said.outcome) == (
         "lower(n)",
         "the key is in no file of the slice",
         "{false, null}",
     )
-    report, _ = [report for report in plan.leaves if report.text == "lower(n) = 'zoo'"]
+    [report] = [report for report in plan.leaves if report.text == "lower(n) = 'zoo'"]
     assert report.only_by["expression_index"] == len(plan.skipped) == 3
 
 
