@@ -118,7 +118,9 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     try:
         return _bind_ranged(node, arguments, semantics)
     except UnsupportedError:
-        if SYNONYMS.get(node.function, node.function) not in RESULTS or not semantics.functions_of_spark:
+        constants = [one for one in arguments if isinstance(one, BoundConstant)]
+        is_known = SYNONYMS.get(node.function, node.function) in RESULTS and semantics.functions_of_spark
+        if not is_known or len(constants) == len(arguments) or any(one.is_range for one in constants):
             raise
     return _bind_single(node, arguments, semantics)
 
@@ -134,12 +136,8 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
 
 
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
-    """A function that is known of single values. Constants alone were computed before."""
+    """A function that is known of single values."""
     name = SYNONYMS.get(node.function, node.function)
-    if all(isinstance(a, BoundConstant) for a in arguments) or any(
-        isinstance(a, BoundConstant) and a.is_range for a in arguments
-    ):
-        raise UnsupportedError(f"function {name} is not decided")
     result = _agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
     return BoundSingle(name, tuple(arguments), result, semantics)
 

@@ -23,6 +23,14 @@ def inserted(hive: Hive, script: str, settings: dict[str, str]) -> tuple[list[ob
     return rows, [(one.listed, one.kept, one.reason) for one in seen if one.listed == 20]
 
 
+def scans_with_the_same_rows(hive: Hive, script: str, settings: dict[str, str]) -> list[tuple[int, int, str]]:
+    """(listed, kept, reason) of each scan of inserts that write what they write without skipping."""
+    rows, seen = inserted(hive, script, settings)
+    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
+    assert rows == want
+    return seen
+
+
 @pytest.mark.parametrize("listing", ["hudi", "sidecar"])
 @pytest.mark.parametrize(("server", "engine"), LANES)
 def test_inserts_of_one_scan_get_the_rows_of_each_condition(
@@ -34,9 +42,7 @@ def test_inserts_of_one_scan_get_the_rows_of_each_condition(
         "insert overwrite table many select id, k where k >= 1700"
     )
     settings = {"hive.execution.engine": engine, "sargo.listing": listing}
-    rows, seen = inserted(hive, script, settings)
-    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
-    assert rows == want
+    seen = scans_with_the_same_rows(hive, script, settings)
     assert seen == [(20, 5, "")]  # Hive pushes nothing down; the plan has the condition of each insert
 
 
@@ -49,11 +55,7 @@ def test_an_insert_without_a_condition_keeps_every_file(
     script = (
         f"from {table} insert overwrite table few select id, k where k < 150 insert overwrite table many select id, k"
     )
-    settings = {"hive.execution.engine": engine}
-    rows, seen = inserted(hive, script, settings)
-    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
-    assert rows == want
-    assert seen == [(20, 20, "NO_FILTER")]
+    assert scans_with_the_same_rows(hive, script, {"hive.execution.engine": engine}) == [(20, 20, "NO_FILTER")]
 
 
 @pytest.mark.parametrize("table", ["native_trips", "stored_trips"])
@@ -67,10 +69,7 @@ def test_three_inserts_with_nulls_and_a_group_by(
         "insert overwrite table some_of_them select max(id), k where k > 1800 and name <> 'none' group by k "
         "insert overwrite table many select id, k where id in (401, 402) and k < 5000"
     )
-    settings = {"hive.execution.engine": engine}
-    rows, seen = inserted(hive, script, settings)
-    want, _ = inserted(hive, script, {**settings, **UNPRUNED})
-    assert rows == want
+    seen = scans_with_the_same_rows(hive, script, {"hive.execution.engine": engine})
     assert len(seen) == 1
     assert seen[0][1] < 20
 

@@ -128,9 +128,8 @@ class ExpressionIndex:
 
     def _answers(self, lookup: Lookup) -> bool:
         """Whether a filter, or the bounds of another function, may rule slices out."""
-        return any(one.is_filter for one in self._of_images(lookup)) or (
-            any(self._of(lookup.function, lookup.column, is_filter=True))
-            or any(images_of(one.function, lookup) is not None for one in self._of_images(lookup))
+        return bool(self._of(lookup.function, lookup.column, is_filter=True)) or any(
+            one.is_filter or images_of(one.function, lookup) is not None for one in self._of_images(lookup)
         )
 
     def _of_images(self, lookup: Lookup) -> list[_Index]:
