@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.KeepAll;
 import java.util.Locale;
 
 /**

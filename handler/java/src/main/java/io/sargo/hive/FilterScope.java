@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.KeepAll;
 import io.sargo.hive.PlannedScans.Scan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.KeepAll;
 import java.io.IOException;
 import java.util.Properties;
 import org.apache.hadoop.fs.Path;

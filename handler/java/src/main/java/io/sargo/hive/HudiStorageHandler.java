@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.Settings;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.hadoop.hive.metastore.DefaultHiveMetaHook;

@@ -1,5 +1,7 @@
 package io.sargo.hive;
 
+import io.sargo.client.KeepAll;
+import io.sargo.client.Settings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

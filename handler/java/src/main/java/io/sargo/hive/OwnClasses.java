@@ -42,7 +42,7 @@ final class OwnClasses {
     ClassLoader loader = OwnClasses.class.getClassLoader();
     for (Enumeration<JarEntry> entries = jar.entries(); entries.hasMoreElements(); ) {
       String name = entries.nextElement().getName();
-      if (name.startsWith("io/sargo/hive/") && name.endsWith(".class")) {
+      if (name.startsWith("io/sargo/") && name.endsWith(".class")) {
         load(name.substring(0, name.length() - ".class".length()).replace('/', '.'), loader);
       }
     }

@@ -1,5 +1,9 @@
 package io.sargo.hive;
 
+import io.sargo.client.Inflated;
+import io.sargo.client.KeepAll;
+import io.sargo.client.Settings;
+import io.sargo.client.Wire;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;

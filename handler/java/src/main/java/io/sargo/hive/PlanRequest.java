@@ -1,5 +1,9 @@
 package io.sargo.hive;
 
+import io.sargo.client.Deflated;
+import io.sargo.client.KeepAll;
+import io.sargo.client.Question;
+import io.sargo.client.Wire;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
@@ -38,7 +42,7 @@ final class PlanRequest implements Question<PlanReply> {
     partitions = new HashSet<>(folders);
     byte[] joined = String.join("\n", folders).getBytes(StandardCharsets.UTF_8);
     compressed = joined.length >= Math.max(1, compressFrom);
-    partitionBytes = compressed ? Pruner.deflate(joined) : joined;
+    partitionBytes = compressed ? Deflated.stream(joined) : joined;
   }
 
   /** The folders, or null if every one is asked for. */

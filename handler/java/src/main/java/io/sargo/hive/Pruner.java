@@ -1,13 +1,15 @@
 package io.sargo.hive;
 
-import io.sargo.hive.Wire.Reply;
-import io.sargo.hive.Wire.Request;
-import java.io.ByteArrayOutputStream;
+import io.sargo.client.Deflated;
+import io.sargo.client.KeepAll;
+import io.sargo.client.Printable;
+import io.sargo.client.Settings;
+import io.sargo.client.Sidecars;
+import io.sargo.client.Wire.Reply;
+import io.sargo.client.Wire.Request;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.zip.Deflater;
-import java.util.zip.DeflaterOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.mapred.JobConf;
 import org.slf4j.Logger;
@@ -49,9 +51,7 @@ final class Pruner {
     KeepAll.when(!settings.enabled, KeepAll.Reason.DISABLED, "sargo.enabled is false");
     String filter = FilterScope.filterOf(job);
     KeepAll.when(
-        settings.addresses.isEmpty(),
-        KeepAll.Reason.NO_ADDRESS,
-        "sargo.sidecar.address is not set");
+        !settings.hasAddress(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
     Listing listing = new Listing(job, listed);
     Reply reply = Sidecars.ask(request(job, listing, filter, settings), settings);
     FileStatus[] kept = listed;
@@ -70,10 +70,10 @@ final class Pruner {
         listed.length,
         skipped,
         TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
-        printable(listing.base),
-        printable(reply.reportId),
-        printable(job.get("hive.query.id")),
-        printable(reply.reasons));
+        Printable.text(listing.base),
+        Printable.text(reply.reportId),
+        Printable.text(job.get("hive.query.id")),
+        Printable.text(reply.reasons));
     return kept;
   }
 
@@ -103,19 +103,9 @@ final class Pruner {
               : "snapshot";
     }
     request.compressed = listing.names.length >= settings.compressFrom;
-    request.names = request.compressed ? deflate(listing.names) : listing.names;
+    request.names = request.compressed ? Deflated.stream(listing.names) : listing.names;
     request.nameCount = listing.nameCount;
     return request;
-  }
-
-  static byte[] deflate(byte[] bytes) throws IOException {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    Deflater deflater = new Deflater(Deflater.BEST_SPEED);
-    try (DeflaterOutputStream stream = new DeflaterOutputStream(out, deflater)) {
-      stream.write(bytes);
-    }
-    deflater.end();
-    return out.toByteArray();
   }
 
   private static void recordKeptAll(
@@ -128,35 +118,8 @@ final class Pruner {
         listed.length,
         reason,
         times,
-        printable(where),
-        printable(job.get("hive.query.id")),
-        printable(why));
-  }
-
-  /**
-   * A text on one line: control and format characters are escaped, such as those that begin a line
-   * or turn the direction of the text.
-   */
-  static String printable(Object value) {
-    StringBuilder text = new StringBuilder();
-    String.valueOf(value)
-        .codePoints()
-        .forEach(
-            point -> {
-              switch (Character.getType(point)) {
-                case Character.CONTROL:
-                case Character.FORMAT:
-                case Character.LINE_SEPARATOR:
-                case Character.PARAGRAPH_SEPARATOR:
-                case Character.SURROGATE:
-                case Character.PRIVATE_USE:
-                case Character.UNASSIGNED:
-                  text.append(String.format("\\u%04x", point));
-                  break;
-                default:
-                  text.appendCodePoint(point);
-              }
-            });
-    return text.toString();
+        Printable.text(where),
+        Printable.text(job.get("hive.query.id")),
+        Printable.text(why));
   }
 }

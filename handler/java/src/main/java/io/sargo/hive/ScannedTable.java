@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.Settings;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,5 +1,8 @@
 package io.sargo.hive;
 
+import io.sargo.client.Printable;
+import io.sargo.client.Settings;
+import io.sargo.client.Sidecars;
 import io.sargo.hive.SliceStatuses.HudiFormat;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -58,8 +61,8 @@ final class ShadowListing {
       Counters.INSTANCE.add("shadow_listing.not_compared", 1);
       LOG.info(
           "sargo: shadow listing, not compared, query={} why={}",
-          Pruner.printable(job.get("hive.query.id")),
-          Pruner.printable(failure));
+          Printable.text(job.get("hive.query.id")),
+          Printable.text(failure));
     }
     return listed;
   }
@@ -94,10 +97,10 @@ final class ShadowListing {
         difference.lengths,
         difference.slices,
         listed.length,
-        Pruner.printable(table.base),
+        Printable.text(table.base),
         reply.instant,
-        Pruner.printable(job.get("hive.query.id")),
-        Pruner.printable(difference.examples));
+        Printable.text(job.get("hive.query.id")),
+        Printable.text(difference.examples));
   }
 
   /** How two listings differ. */

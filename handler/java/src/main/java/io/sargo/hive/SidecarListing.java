@@ -1,5 +1,8 @@
 package io.sargo.hive;
 
+import io.sargo.client.KeepAll;
+import io.sargo.client.Printable;
+import io.sargo.client.Sidecars;
 import io.sargo.hive.SliceStatuses.HudiFormat;
 import java.io.IOException;
 import java.util.Locale;
@@ -36,7 +39,7 @@ final class SidecarListing {
 
   /** The files to read. {@code merged}: whether log files are read too. */
   static FileStatus[] list(JobConf job, boolean merged, HudiFormat hudi) throws IOException {
-    Settings settings = settingsOf(job);
+    ListingSettings settings = settingsOf(job);
     KeepAll unanswered = null;
     if (settings != null && settings.listing.equals("sidecar")) {
       try {
@@ -66,17 +69,17 @@ final class SidecarListing {
   }
 
   /** The settings, or null if no sidecar is to be asked. */
-  private static Settings settingsOf(JobConf job) {
+  private static ListingSettings settingsOf(JobConf job) {
     try {
-      Settings settings = new Settings(job);
-      return settings.enabled && !settings.addresses.isEmpty() ? settings : null;
+      ListingSettings settings = new ListingSettings(job);
+      return settings.enabled && settings.hasAddress() ? settings : null;
     } catch (Exception e) {
       return null; // Pruner meets the same failure, and records it
     }
   }
 
   private static FileStatus[] listOrThrow(
-      JobConf job, boolean merged, HudiFormat hudi, Settings settings) throws Exception {
+      JobConf job, boolean merged, HudiFormat hudi, ListingSettings settings) throws Exception {
     long start = System.nanoTime();
     ByHudi.when(
         FilterScope.isReadByBuckets(job),
@@ -107,8 +110,8 @@ final class SidecarListing {
       Counters.INSTANCE.add("listing_turned_off", 1);
       LOG.warn(
           "sargo: the sidecar lists no more files of a table in this process, table={} why={}",
-          Pruner.printable(name),
-          Pruner.printable(e.getMessage()));
+          Printable.text(name),
+          Printable.text(e.getMessage()));
       throw new ByHudi(ByHudi.Reason.WRONG_LENGTH, e.getMessage());
     }
     record(job, name, reply, noFilter, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
@@ -130,10 +133,10 @@ final class SidecarListing {
           ms,
           reply.slices.names.length,
           reply.instant,
-          Pruner.printable(table),
-          Pruner.printable(reply.reportId),
-          Pruner.printable(job.get("hive.query.id")),
-          Pruner.printable(reply.reasons));
+          Printable.text(table),
+          Printable.text(reply.reportId),
+          Printable.text(job.get("hive.query.id")),
+          Printable.text(reply.reasons));
     } else {
       String reason = "kept_all." + noFilter.reason.name().toLowerCase(Locale.ROOT);
       LOG.info(
@@ -145,9 +148,9 @@ final class SidecarListing {
           ms,
           reply.slices.names.length,
           reply.instant,
-          Pruner.printable(table),
-          Pruner.printable(job.get("hive.query.id")),
-          Pruner.printable(noFilter.getMessage()));
+          Printable.text(table),
+          Printable.text(job.get("hive.query.id")),
+          Printable.text(noFilter.getMessage()));
     }
   }
 
@@ -157,8 +160,8 @@ final class SidecarListing {
         "sargo: listed by Hudi, reason={} times={} where={} query={} why={}",
         why.reason.toUpperCase(Locale.ROOT),
         Counters.INSTANCE.add("listed_by_hudi." + why.reason, 1),
-        Pruner.printable(inputs.length == 0 ? null : inputs[0]),
-        Pruner.printable(job.get("hive.query.id")),
-        Pruner.printable(why.getMessage()));
+        Printable.text(inputs.length == 0 ? null : inputs[0]),
+        Printable.text(job.get("hive.query.id")),
+        Printable.text(why.getMessage()));
   }
 }

@@ -7,8 +7,10 @@
  *
  * <p><b>The one rule: whatever goes wrong keeps every file.</b> The filter may belong to another
  * scan, the sidecar may be down or slow, an answer may fail a check, another version of Hive may
- * lack a method. Each case is a {@link io.sargo.hive.KeepAll.Reason}, a count in JMX and a line in
- * the log. Pruning never fails a query.
+ * lack a method. Each case is a {@link io.sargo.client.KeepAll.Reason}, a count in JMX and a line
+ * in the log. Pruning never fails a query.
+ *
+ * <p>The client of the sidecar, which the jar for Spark has too, is in {@code io.sargo.client}.
  *
  * <p>Classes that Hive's configuration and tables name; they keep their names:
  *
@@ -26,11 +28,12 @@
  * <ol>
  *   <li>{@link io.sargo.hive.Pruner} receives the listing from an input format and takes the other
  *       steps. No other class removes a file.
- *   <li>{@link io.sargo.hive.Settings} reads the keys {@code sargo.*}.
+ *   <li>{@link io.sargo.hive.ListingSettings} reads the keys {@code sargo.*}.
  *   <li>{@link io.sargo.hive.FilterScope} checks that the filter of the job belongs to this scan.
  *   <li>{@link io.sargo.hive.Listing} names the files relative to the table's base path.
- *   <li>{@link io.sargo.hive.Sidecar} makes one call within one deadline, behind a circuit breaker.
- *   <li>{@link io.sargo.hive.Wire} writes the request, reads the reply and checks that the reply
+ *   <li>{@link io.sargo.client.Sidecar} makes one call within one deadline, behind a circuit
+ *       breaker.
+ *   <li>{@link io.sargo.client.Wire} writes the request, reads the reply and checks that the reply
  *       answers this request.
  *   <li>{@link io.sargo.hive.Counters} counts what was skipped, or why nothing was.
  * </ol>

@@ -1,12 +1,14 @@
 package io.sargo.hive;
 
-import static io.sargo.hive.FakeSidecar.answering;
-import static io.sargo.hive.FakeSidecar.closing;
-import static io.sargo.hive.FakeSidecar.hanging;
+import static io.sargo.client.FakeSidecar.answering;
+import static io.sargo.client.FakeSidecar.closing;
+import static io.sargo.client.FakeSidecar.hanging;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.sargo.client.FakeSidecar;
+import io.sargo.client.Messages;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -8,7 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import io.sargo.hive.KeepAll.Reason;
+import io.sargo.client.KeepAll;
+import io.sargo.client.KeepAll.Reason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

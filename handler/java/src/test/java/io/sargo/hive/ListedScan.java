@@ -1,5 +1,8 @@
 package io.sargo.hive;
 
+import io.sargo.client.FakeSidecar;
+import io.sargo.client.ReplyBytes;
+import io.sargo.client.Wire;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

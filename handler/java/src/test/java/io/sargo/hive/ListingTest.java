@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import io.sargo.hive.KeepAll.Reason;
+import io.sargo.client.KeepAll;
+import io.sargo.client.KeepAll.Reason;
+import io.sargo.client.Settings;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

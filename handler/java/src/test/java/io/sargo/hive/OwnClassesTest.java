@@ -75,7 +75,7 @@ class OwnClassesTest {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-      if (!name.startsWith("io.sargo.hive.")) {
+      if (!name.startsWith("io.sargo.")) {
         return super.loadClass(name, resolve);
       }
       synchronized (getClassLoadingLock(name)) {

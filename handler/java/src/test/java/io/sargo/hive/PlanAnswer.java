@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import io.sargo.client.ReplyBytes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

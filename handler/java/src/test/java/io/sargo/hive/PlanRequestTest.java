@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.sargo.client.Messages;
+import io.sargo.client.Wire;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;

@@ -1,11 +1,15 @@
 package io.sargo.hive;
 
-import static io.sargo.hive.FakeSidecar.answering;
+import static io.sargo.client.FakeSidecar.answering;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.sargo.client.FakeSidecar;
+import io.sargo.client.Messages;
+import io.sargo.client.Printable;
+import io.sargo.client.Wire;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -325,6 +329,6 @@ class PrunerTest {
   @ParameterizedTest
   @MethodSource("texts")
   void aTextInTheLogStaysOnItsLine(String text, String printable) {
-    assertEquals(printable, Pruner.printable(text));
+    assertEquals(printable, Printable.text(text));
   }
 }

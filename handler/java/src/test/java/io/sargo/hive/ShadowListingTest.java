@@ -1,10 +1,11 @@
 package io.sargo.hive;
 
-import static io.sargo.hive.FakeSidecar.answering;
+import static io.sargo.client.FakeSidecar.answering;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.sargo.client.FakeSidecar;
 import io.sargo.hive.ShadowListing.Difference;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

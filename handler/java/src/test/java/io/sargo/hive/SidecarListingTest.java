@@ -1,10 +1,11 @@
 package io.sargo.hive;
 
-import static io.sargo.hive.FakeSidecar.answering;
+import static io.sargo.client.FakeSidecar.answering;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.sargo.client.FakeSidecar;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

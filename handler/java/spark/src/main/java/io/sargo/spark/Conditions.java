@@ -1,0 +1,85 @@
+package io.sargo.spark;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
+
+/** The parts of a filter that must all hold, and which of them are known before the query runs. */
+final class Conditions {
+  private static final ExprId ANY = new ExprId(0, new UUID(0, 0));
+
+  private Conditions() {}
+
+  static List<Expression> conjuncts(Expression condition) {
+    List<Expression> conjuncts = new ArrayList<>();
+    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(condition));
+    while (!waiting.isEmpty()) {
+      Expression one = waiting.removeFirst();
+      if (one instanceof And) {
+        waiting.addFirst(((And) one).right());
+        waiting.addFirst(((And) one).left());
+      } else {
+        conjuncts.add(one);
+      }
+    }
+    return conjuncts;
+  }
+
+  /**
+   * Those that are deterministic, and without subqueries and what else only a running query has.
+   */
+  static List<Expression> usable(List<Expression> conditions) {
+    return conditions.stream()
+        .filter(one -> one.deterministic() && !isKnownLater(one))
+        .collect(Collectors.toList());
+  }
+
+  private static boolean isKnownLater(Expression root) {
+    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(root));
+    while (!waiting.isEmpty()) {
+      Expression one = waiting.removeFirst();
+      if (one instanceof PlanExpression || one instanceof DynamicPruning) {
+        return true;
+      }
+      waiting.addAll(Seqs.list(one.children()));
+    }
+    return false;
+  }
+
+  /** The same condition over columns that only their names tell apart. */
+  static Expression byName(Expression condition) {
+    return condition.transform(new ByName());
+  }
+
+  private static final class ByName extends AbstractPartialFunction<Expression, Expression> {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public boolean isDefinedAt(Expression one) {
+      return one instanceof AttributeReference;
+    }
+
+    @Override
+    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
+      if (!isDefinedAt(one)) {
+        return otherwise.apply(one);
+      }
+      AttributeReference column = (AttributeReference) (Expression) one;
+      @SuppressWarnings("unchecked")
+      B bare = (B) column.withQualifier(Seqs.empty()).withExprId(ANY);
+      return bare;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.sargo.spark;
+
+import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+
+/**
+ * The table that an index of Hudi lists: read by the names of Hudi's methods, because no class of
+ * Hudi is named when this is compiled.
+ */
+final class HudiTable {
+  /** Hudi's index of snapshots. Those of incremental and CDC queries are subclasses of it. */
+  static final String INDEX = "org.apache.hudi.HoodieFileIndex";
+
+  /** Versions of Hudi whose index, slices and names the tests have run with. */
+  private static final Set<String> TESTED = new HashSet<>(Arrays.asList("1.0.2", "1.2.0"));
+
+  final Path base;
+
+  /** Whether the slices are listed with their log files. */
+  final boolean withLogs;
+
+  private final boolean isMergeOnRead;
+
+  private HudiTable(Path base, boolean isMergeOnRead, boolean withLogs) {
+    this.base = base;
+    this.isMergeOnRead = isMergeOnRead;
+    this.withLogs = withLogs;
+  }
+
+  static boolean isIndex(FileIndex index) {
+    return index.getClass().getName().equals(INDEX);
+  }
+
+  /** Throws Untouched for a table, or a version of Hudi, whose slices are not known to be named. */
+  static HudiTable of(FileIndex index) throws Untouched {
+    String version = index.getClass().getPackage().getImplementationVersion();
+    Untouched.when(!TESTED.contains(version), "Hudi " + version + " has not been tested");
+    try {
+      Object client = call(index, "metaClient");
+      Path base = new Path(call(client, "getBasePath").toString());
+      List<Path> roots = Seqs.list(index.rootPaths());
+      Untouched.when(
+          roots.size() != 1 || !pathOf(roots.get(0)).equals(pathOf(base)),
+          "other folders than the table's base path are read");
+      Untouched.when(pathOf(base).contains("/.hoodie/"), "a table of Hudi's own is read");
+      Object bootstrapped = call(call(client, "getTableConfig"), "getBootstrapBasePath");
+      Untouched.when((Boolean) call(bootstrapped, "isPresent"), "the table is bootstrapped");
+      boolean isMergeOnRead = "MERGE_ON_READ".equals(call(client, "getTableType").toString());
+      return new HudiTable(roots.get(0), isMergeOnRead, (Boolean) call(index, "includeLogFiles"));
+    } catch (ReflectiveOperationException | ClassCastException | NullPointerException e) {
+      throw new Untouched("Hudi's index is not as expected: " + e);
+    }
+  }
+
+  /** What is listed: {@code as_of}, {@code read_optimized} or {@code snapshot}. */
+  String queryType(String instant) {
+    return instant != null ? "as_of" : isMergeOnRead && !withLogs ? "read_optimized" : "snapshot";
+  }
+
+  static String pathOf(Path path) {
+    return path.toUri().getPath();
+  }
+
+  /** Calls a public method without arguments. */
+  static Object call(Object object, String method) throws ReflectiveOperationException {
+    return call(object, method, new Class<?>[0]);
+  }
+
+  static Object call(Object object, String method, Class<?>[] types, Object... arguments)
+      throws ReflectiveOperationException {
+    try {
+      return object.getClass().getMethod(method, types).invoke(object, arguments);
+    } catch (InvocationTargetException e) {
+      throw new ReflectiveOperationException(method + ": " + e.getCause());
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package io.sargo.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Function1;
+import scala.collection.JavaConverters;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * Puts a {@link NarrowedIndex} in the place of Hudi's index of every scan. Where a filter stands on
+ * the scan it asks at once, so that the sizes by which Spark chooses its joins are of what is left.
+ *
+ * <p>Filters have been pushed down to the scans when this rule runs. It runs once for each query.
+ */
+final class NarrowScans extends Rule<LogicalPlan> {
+  private static final Logger LOG = LoggerFactory.getLogger(NarrowScans.class);
+
+  private final SparkSession session;
+
+  NarrowScans(SparkSession session) {
+    this.session = session;
+  }
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    try {
+      SessionSettings settings = SessionSettings.of(session);
+      if (!settings.enabled || plan.isStreaming()) {
+        return plan;
+      }
+      if (!settings.hasAddress()) {
+        Untouched.log("spark.sargo.sidecar.address is not set", "any");
+        return plan;
+      }
+      return plan.transform(new Narrowed(settings));
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      // Another version of Spark may lack a method. No query fails for want of narrowing.
+      LOG.warn("sargo: untouched, because of {}", e.toString(), e);
+      return plan;
+    }
+  }
+
+  /** The relation of a scan of Hudi's snapshot, or null. */
+  private static HadoopFsRelation hudiRelation(LogicalPlan node) {
+    if (node instanceof LogicalRelation
+        && !node.isStreaming()
+        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
+      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
+      return HudiTable.isIndex(relation.location()) ? relation : null;
+    }
+    return null;
+  }
+
+  private final class Narrowed extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
+    private static final long serialVersionUID = 1;
+    private final transient SessionSettings settings;
+
+    /** Nodes that were looked at and are left as they are. */
+    private final transient List<LogicalPlan> left = new ArrayList<>();
+
+    Narrowed(SessionSettings settings) {
+      this.settings = settings;
+    }
+
+    @Override
+    public boolean isDefinedAt(LogicalPlan node) {
+      LogicalPlan scan = node instanceof Filter ? ((Filter) node).child() : node;
+      return hudiRelation(scan) != null && left.stream().noneMatch(one -> one == scan);
+    }
+
+    @Override
+    public <A extends LogicalPlan, B> B applyOrElse(A node, Function1<A, B> otherwise) {
+      if (!isDefinedAt(node)) {
+        return otherwise.apply(node);
+      }
+      Filter filter = (LogicalPlan) node instanceof Filter ? (Filter) (LogicalPlan) node : null;
+      LogicalRelation scan = (LogicalRelation) (filter == null ? node : filter.child());
+      try {
+        LogicalPlan narrowed = narrowed(scan, filter);
+        @SuppressWarnings("unchecked")
+        B result = (B) (filter == null ? narrowed : new Filter(filter.condition(), narrowed));
+        return result;
+      } catch (Untouched e) {
+        Untouched.log(e.getMessage(), hudiRelation(scan).location().rootPaths().mkString(","));
+        left.add(scan);
+        return otherwise.apply(node);
+      }
+    }
+
+    private LogicalPlan narrowed(LogicalRelation scan, Filter filter) throws Untouched {
+      HadoopFsRelation relation = hudiRelation(scan);
+      String version = session.sparkContext().version();
+      Untouched.when(
+          !version.startsWith(SparkLine.PREFIX),
+          "this jar is for Spark " + SparkLine.PREFIX + "x, not " + version);
+      java.util.Map<String, String> options =
+          JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
+      ReadOptions.check(options, session.conf());
+      HudiTable table = HudiTable.of(relation.location());
+      Scan asked = new Scan(session, settings, table, ReadOptions.instant(options));
+      NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
+      if (filter != null) {
+        index.foresee(Conditions.conjuncts(filter.condition()));
+      }
+      return over(scan, relation, new NarrowedRelation(relation, index));
+    }
+  }
+
+  /** A copy of the scan over another relation. Spark 4 has one part more, so by position. */
+  private static LogicalPlan over(
+      LogicalRelation scan, HadoopFsRelation relation, HadoopFsRelation other) {
+    Object[] parts = new Object[scan.productArity()];
+    for (int i = 0; i < parts.length; i++) {
+      parts[i] = scan.productElement(i) == relation ? other : scan.productElement(i);
+    }
+    LogicalPlan copy = scan.makeCopy(parts);
+    copy.copyTagsFrom(scan);
+    return copy;
+  }
+}

@@ -1,0 +1,164 @@
+package io.sargo.spark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Hudi's index, of whose listing the slices are left that may hold a matching row.
+ *
+ * <pre>
+ *   conditions of the scan that can be written   listed by Hudi with       skipped by
+ *   -------------------------------------------  ------------------------  ---------------------------
+ *   none                                         all filters of the scan   Hudi
+ *   some, and the answer can be used             partition filters alone   the answer
+ *   some, and there is no such answer            all filters of the scan   Hudi, as without this class
+ * </pre>
+ *
+ * <p>Only what Spark hands to {@link #list}, and the conditions of {@link #narrowedBy}, narrow a
+ * listing: rows that fail them are rows that the scan may lose. Conditions on partition columns
+ * alone are Hudi's, which prunes partitions by their paths.
+ */
+final class NarrowedIndex extends ListIndex {
+  private final FileIndex hudi;
+  private final Scan scan;
+
+  /** Conditions that are known only while the query runs: a join's keys. */
+  private final List<Expression> more;
+
+  private final Map<List<Object>, Narrowing> narrowings;
+  private Narrowing foreseen;
+
+  NarrowedIndex(FileIndex hudi, Scan scan) {
+    this(hudi, scan, Collections.<Expression>emptyList(), new HashMap<>());
+  }
+
+  private NarrowedIndex(
+      FileIndex hudi, Scan scan, List<Expression> more, Map<List<Object>, Narrowing> narrowings) {
+    this.hudi = hudi;
+    this.scan = scan;
+    this.more = more;
+    this.narrowings = narrowings;
+  }
+
+  /** An index that lists only slices that may hold a row that satisfies these conditions, too. */
+  NarrowedIndex narrowedBy(List<Expression> conditions) {
+    List<Expression> all = new ArrayList<>(more);
+    all.addAll(conditions);
+    return new NarrowedIndex(hudi, scan, Collections.unmodifiableList(all), narrowings);
+  }
+
+  /**
+   * Asks with the conditions that the scan is going to have: from then on the size, the input files
+   * and the summary of this index are those of what is left.
+   */
+  void foresee(List<Expression> conditions) {
+    Set<String> partition =
+        Arrays.stream(partitionSchema().fields())
+            .map(StructField::name)
+            .collect(Collectors.toSet());
+    List<Expression> ofPartitions = new ArrayList<>();
+    List<Expression> ofData = new ArrayList<>();
+    for (Expression condition : conditions) {
+      List<Attribute> columns = Seqs.list(condition.references().toSeq());
+      boolean only =
+          !columns.isEmpty() && columns.stream().allMatch(one -> partition.contains(one.name()));
+      (only ? ofPartitions : ofData).add(condition);
+    }
+    foreseen = narrowing(Conditions.usable(ofPartitions), ofData);
+  }
+
+  /** How many slices are left, as one phrase; null if that is not known. */
+  String summary() {
+    return foreseen == null ? null : foreseen.summary();
+  }
+
+  @Override
+  List<PartitionDirectory> list(List<Expression> partitionFilters, List<Expression> dataFilters) {
+    Narrowing narrowing = narrowing(partitionFilters, dataFilters);
+    return narrowing == null ? listedByHudi(partitionFilters, dataFilters) : narrowing.directories;
+  }
+
+  private List<PartitionDirectory> listedByHudi(
+      List<Expression> partitionFilters, List<Expression> dataFilters) {
+    return Seqs.list(hudi.listFiles(Seqs.of(partitionFilters), Seqs.of(dataFilters)));
+  }
+
+  /** What is left, or null if the scan has no condition that can be written. */
+  private Narrowing narrowing(List<Expression> partitionFilters, List<Expression> dataFilters) {
+    List<Expression> conditions = new ArrayList<>(dataFilters);
+    conditions.addAll(more);
+    FilterDocument document = FilterDocument.of(conditions);
+    if (document.isEmpty()) {
+      return null;
+    }
+    List<Object> key =
+        Arrays.asList(new HashSet<>(partitionFilters), new HashSet<>(document.conditions()));
+    synchronized (narrowings) {
+      return narrowings.computeIfAbsent(
+          key,
+          absent ->
+              scan.narrow(
+                  document,
+                  () -> listedByHudi(partitionFilters, Collections.<Expression>emptyList()),
+                  () -> listedByHudi(partitionFilters, dataFilters)));
+    }
+  }
+
+  @Override
+  List<Path> roots() {
+    return Seqs.list(hudi.rootPaths());
+  }
+
+  /** The files of the kept slices that Hudi lists, where they are known, else of all slices. */
+  @Override
+  public String[] inputFiles() {
+    return foreseen == null ? hudi.inputFiles() : foreseen.paths();
+  }
+
+  @Override
+  public void refresh() {
+    synchronized (narrowings) {
+      narrowings.clear();
+    }
+    foreseen = null;
+    hudi.refresh();
+  }
+
+  @Override
+  public long sizeInBytes() {
+    return foreseen == null || foreseen.bytes < 0 ? hudi.sizeInBytes() : foreseen.bytes;
+  }
+
+  @Override
+  public StructType partitionSchema() {
+    return hudi.partitionSchema();
+  }
+
+  /** Spark reuses an exchange for scans that are equal: they list the same for the same filters. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof NarrowedIndex
+        && hudi.equals(((NarrowedIndex) other).hudi)
+        && more.equals(((NarrowedIndex) other).more);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(hudi, more);
+  }
+}

@@ -1,0 +1,18 @@
+package io.sargo.spark;
+
+import org.apache.spark.sql.SparkSessionExtensions;
+import scala.runtime.AbstractFunction1;
+import scala.runtime.BoxedUnit;
+
+/**
+ * Makes scans of Hudi tables read only the file slices that may hold a matching row: {@code
+ * spark.sql.extensions=io.sargo.spark.SargoExtensions}. In a session that runs already: {@code new
+ * SargoExtensions().apply(session.extensions())}. Applied twice it does the same as once.
+ */
+public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
+  @Override
+  public BoxedUnit apply(SparkSessionExtensions extensions) {
+    extensions.injectPreCBORule(session -> new NarrowScans(session));
+    return BoxedUnit.UNIT;
+  }
+}

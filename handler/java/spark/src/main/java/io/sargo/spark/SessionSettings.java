@@ -1,0 +1,67 @@
+package io.sargo.spark;
+
+import io.sargo.client.Address;
+import io.sargo.client.Settings;
+import java.io.IOException;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.RuntimeConfig;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.util.DateTimeUtils;
+
+/**
+ * The settings of a session when a query is planned: {@code spark.sargo.*}, which are the keys
+ * {@code sargo.*} of {@link Settings}, and what a condition depends on.
+ */
+final class SessionSettings extends Settings {
+  private static final String[] KEYS = {
+    "sargo.enabled",
+    "sargo.sidecar.address",
+    "sargo.sidecar.timeout.ms",
+    "sargo.sidecar.breaker.ms",
+    "sargo.secret.file",
+    "sargo.tls.ca.file",
+    "sargo.names.compress.from"
+  };
+
+  /** Whose rules the conditions follow: {@code spark-ansi} or {@code spark-legacy}. */
+  final String engine;
+
+  /** The session's time zone: UTC, an offset such as +08:00, or the name of a region. */
+  final String timeZone;
+
+  private final String secret;
+
+  private SessionSettings(RuntimeConfig conf, Configuration keys) throws IOException {
+    super(keys);
+    secret = conf.get("spark.sargo.secret", "");
+    engine =
+        "true".equalsIgnoreCase(conf.get("spark.sql.ansi.enabled")) ? "spark-ansi" : "spark-legacy";
+    timeZone = zoneName(DateTimeUtils.getZoneId(conf.get("spark.sql.session.timeZone")));
+  }
+
+  /** Throws IOException for a list of addresses that is none. */
+  static SessionSettings of(SparkSession session) throws IOException {
+    RuntimeConfig conf = session.conf();
+    Configuration keys = new Configuration(false);
+    for (String key : KEYS) {
+      String value = conf.get("spark." + key, "");
+      if (!value.isEmpty()) {
+        keys.set(key, value);
+      }
+    }
+    return new SessionSettings(conf, keys);
+  }
+
+  /** The value of {@code spark.sargo.secret} for every address, or the line of the file. */
+  @Override
+  public String secret(Address address) throws IOException {
+    return secret.isEmpty() ? super.secret(address) : secret;
+  }
+
+  static String zoneName(ZoneId zone) {
+    ZoneId plain = zone.normalized();
+    return plain.equals(ZoneOffset.UTC) ? "UTC" : plain.getId();
+  }
+}
