@@ -15,6 +15,7 @@ CONNECT := $(VENV)/connect
 STAGE ?=
 HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
+MAVEN_SPARK := mvn -B -ntp -f handler/java/spark/pom.xml
 PART ?=
 ARGS ?=
 # One process more than cores, for tests wait for Spark; at most four, which take 8 GB.
@@ -27,7 +28,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar jar-hive test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,19 +68,19 @@ test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
 	$(CONNECT)/bin/python -m pytest tests/handler/spark/connect_session.py
 
-test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
+test-hive: $(HIVE_STAMP) jar-hive ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)
 
-test-cluster: $(HIVE_STAMP) jar ## Run queries on real HDFS and YARN: Tez in containers, the sidecar without Java, nodes killed
+test-cluster: $(HIVE_STAMP) jar-hive ## Run queries on real HDFS and YARN: Tez in containers, the sidecar without Java, nodes killed
 	$(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
 
-hive-up: $(HIVE_STAMP) jar ## Start a HiveServer2 with Hudi tables that skips files, until Ctrl-C (HIVE=hive313 for 3.1.3)
+hive-up: $(HIVE_STAMP) jar-hive ## Start a HiveServer2 with Hudi tables that skips files, until Ctrl-C (HIVE=hive313 for 3.1.3)
 	$(BIN)/python -m tests.hive.playground $(HIVE)
 
 tables: install $(SPARK35)/.installed ## Write the tables of the conformance suite anew with real Hudi 0.15.0, 1.0.2 and 1.2.0
 	$(BIN)/python -m tests.tables.generate
 
-conformance: $(HIVE_STAMP) jar $(SPARK35)/.installed ## Spark, Hive and Hudi on every predicate of the suite, and what each keeps (STAGE=report ...)
+conformance: $(HIVE_STAMP) jar-hive $(SPARK35)/.installed ## Spark, Hive and Hudi on every predicate of the suite, and what each keeps (STAGE=report ...)
 	$(BIN)/python -m tests.conformance $(STAGE)
 
 $(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hudi have bundles
@@ -96,8 +97,12 @@ $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
 	$(CONNECT)/bin/pip install --quiet 'pyspark[connect]>=4.1,<4.2'
 	touch $@
 
-jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)
+jar-hive: ## Build the jar for Hive alone: handler/java/target/sargo-hive.jar
 	$(MAVEN) -q -Dmaven.test.skip package
+
+jar: jar-hive ## Build the jars for Hive, Spark 3.5 and Spark 4 (needs a JDK and Maven)
+	$(MAVEN_SPARK) -q -Dmaven.test.skip package
+	$(MAVEN_SPARK) -q -P spark4 -Dmaven.test.skip package
 
 test-emulators: install ## Run the tests on Azurite and fake-gcs-server, which must be on the PATH
 	$(BIN)/python -m pytest tests/handler/object_stores/test_other_stores.py -rs
@@ -110,8 +115,10 @@ test-browser: install ## Open the HTML pages in Chromium: search, sort, keyboard
 	  || { echo "No Chromium: apt-get install chromium as root, or CHROMIUM=/path/to/chrome make test-browser"; exit 1; }
 	$(BIN)/python -m pytest -m browser -rs
 
-test-java: ## Test the jar for Hive, check the format of its code, and build it without a warning
+test-java: ## Test the jars, check the format of their code, and build them without a warning
 	$(MAVEN) verify
+	$(MAVEN_SPARK) verify
+	$(MAVEN_SPARK) -P spark4 verify
 
 format-java: ## Format the Java code with google-java-format
 	$(MAVEN) -q fmt:format

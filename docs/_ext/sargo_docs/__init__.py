@@ -2,7 +2,7 @@
 
 {public-api} sargo              the names of a module's ``__all__``, from their docstrings
 {sidecar-settings}              the settings of ``sargo serve``, from their pydantic model
-{jar-settings}                  the settings of Hive's jar, from ``Settings.java``
+{jar-settings}                  the settings of Hive's jar, from its classes of settings
 {picture} sargo explain ...     what the command prints on the demo's table, as SVG
 {diagram} name.svg              a drawing of ``docs/diagrams`` that follows the page's theme
 """

@@ -1,4 +1,4 @@
-"""The settings of Hive's jar, as ``Settings.java`` reads them: key, default, and the comment of the field.
+"""The settings of Hive's jar, as two classes read them: key, default, and the comment of the field.
 
     /** Milliseconds within which the sidecar's answer must arrive. */
     final int timeoutMs;
@@ -17,7 +17,8 @@ from pathlib import Path
 __all__ = ["SETTINGS_JAVA", "jar_settings"]
 
 REPOSITORY = Path(__file__).parents[3]
-SETTINGS_JAVA = REPOSITORY / "handler/java/src/main/java/io/sargo/hive/Settings.java"
+_SOURCES = REPOSITORY / "handler/java/src/main/java/io/sargo"
+SETTINGS_JAVA = (_SOURCES / "client/Settings.java", _SOURCES / "hive/ListingSettings.java")
 
 _CALL = re.compile(
     r"""(?P<field>\w+)\s*=\s*(?:Math\.max\(\s*\d+\s*,\s*|Address\.list\(\s*)?conf\s*\.\s*get(?P<kind>\w*)\(
@@ -25,13 +26,17 @@ _CALL = re.compile(
     re.VERBOSE,
 )
 _FIELD = re.compile(
-    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:private\s+)?final\s+[\w<>]+\s+(?P<names>[\w\s,]+);", re.DOTALL
+    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:(?:private|public)\s+)?final\s+[\w<>]+\s+(?P<names>[\w\s,]+);", re.DOTALL
 )
 
 
 def jar_settings() -> list[tuple[str, str, str]]:
-    """Key, default and meaning of every setting that ``Settings.java`` reads. Raises ValueError without a comment."""
-    source = SETTINGS_JAVA.read_text("utf-8")
+    """Key, default and meaning of every setting that the jar reads. Raises ValueError without a comment."""
+    return [setting for file in SETTINGS_JAVA for setting in _settings_of(file)]
+
+
+def _settings_of(file: Path) -> list[tuple[str, str, str]]:
+    source = file.read_text("utf-8")
     comments = {
         name.strip(): _plain(field["comment"])
         for field in _FIELD.finditer(source)
@@ -40,11 +45,11 @@ def jar_settings() -> list[tuple[str, str, str]]:
     found = []
     for call in _CALL.finditer(source):
         if call["field"] not in comments:
-            raise ValueError(f"{SETTINGS_JAVA.name}: {call['field']} ({call['key']}) has no comment of its own")
+            raise ValueError(f"{file.name}: {call['field']} ({call['key']}) has no comment of its own")
         found.append((call["key"], _java_default(call["default"]), comments[call["field"]]))
     missing = set(re.findall(r'conf\s*\.\s*get\w*\(\s*"(sargo\.[\w.]+)"', source)) - {key for key, _, _ in found}
     if missing or not found:
-        raise ValueError(f"{SETTINGS_JAVA.name}: these keys are read in a form that is not understood: {missing}")
+        raise ValueError(f"{file.name}: these keys are read in a form that is not understood: {missing}")
     return found
 
 

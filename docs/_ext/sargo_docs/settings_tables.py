@@ -1,7 +1,7 @@
 """Tables of settings, read from what the programs themselves read.
 
 ``{sidecar-settings}`` takes the pydantic model of ``sargo serve``, ``{jar-settings}`` the calls and comments of the
-jar's ``Settings.java``.
+jar's classes of settings.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class JarSettings(SphinxDirective):
     """The settings of Hive's jar: key, default, meaning."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(SETTINGS_JAVA))
+        for file in SETTINGS_JAVA:
+            self.env.note_dependency(str(file))
         rows = [
             (f"`{key}`", default if default == "not set" else f"`{default}`", meaning)
             for key, default, meaning in jar_settings()

@@ -19,7 +19,7 @@ from typing import Any
 from handler.sidecar.idl import PlanReply, PlanRequest, PruneReply, PruneRequest, RefusedMessage
 from handler.sidecar.wire import ThriftCall, call_message, failure, result
 
-MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/hive/messages.properties"
+MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/client/messages.properties"
 HEAD = "# Written by `python -m tests.handler.sidecar.java_messages` from handler/sargo.thrift with Apache Thrift.\n"
 NAMES = b"dt=1/a.parquet\ndt=1/b.parquet\ndt=2/c.parquet"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from handler.sidecar.client.addresses import in_order, table_path
 
-EXAMPLES = Path(__file__).parents[4] / "handler/java/src/test/resources/io/sargo/hive/addresses.properties"
+EXAMPLES = Path(__file__).parents[4] / "handler/java/src/test/resources/io/sargo/client/addresses.properties"
 HEAD = """\
 # Written by `python -m tests.handler.sidecar.client.address_examples`: the path of a table's location, and the order in
 # which the addresses are asked about it. The Java tests and the Python tests read it.

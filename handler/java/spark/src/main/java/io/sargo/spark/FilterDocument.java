@@ -64,10 +64,7 @@ final class FilterDocument {
     bytes += length;
     conditions.add(whole);
     if (text.length() < MAX_TEXT) {
-      text.append(text.length() == 0 ? "" : " AND ")
-          .append('(')
-          .append(condition.sql())
-          .append(')');
+      text.append(text.length() == 0 ? "" : " AND ").append(condition.sql());
     }
   }
 
