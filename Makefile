@@ -185,7 +185,7 @@ lock: install ## Write requirements.lock and requirements-demo.lock anew from py
 	$(COMPILE) --extra dev pyproject.toml --output-file requirements.lock
 	$(COMPILE) --constraint requirements.lock pyproject.toml --output-file requirements-demo.lock
 
-dist: install ## Build the wheel (with the jar) and the sdist twice, try them in clean environments, report: dist/ (ARGS=--quick)
+dist: install ## Build the wheel (with the jars) and the sdist twice, try them in clean environments, report: dist/ (ARGS=--quick)
 	nice $(BIN)/python -m tests.release $(ARGS)
 
 image: install ## Build the sidecar's container from Debian's packages, without a registry, and try it (mmdebstrap, buildah)

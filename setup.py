@@ -1,7 +1,8 @@
 """What pyproject.toml cannot say: the wheel has files from outside of the packages, and archives are reproducible.
 
-A wheel carries ``hive_conf`` and the jar for Hive in ``handler/shipped``. ``make dist`` builds the jar first. A wheel
-is built without the jar where there is none, with a warning: ``sargo jar`` of that installation says how to get one.
+A wheel carries ``hive_conf`` and the jars for Hive and Spark in ``handler/shipped``. ``make dist`` builds the jars
+first. A wheel is built without a jar where there is none, with a warning: ``sargo jar`` of that installation says how
+to get one.
 
 With SOURCE_DATE_EPOCH set, the same sources give the same bytes: setuptools sees to the wheel, this file to the sdist.
 """
@@ -21,11 +22,17 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
-JAR = ROOT / "handler" / "java" / "target" / "sargo-hive.jar"
+JAVA = ROOT / "handler" / "java"
+#: What each jar is for -> where Maven builds it.
+JARS = {
+    "Hive": JAVA / "target" / "sargo-hive.jar",
+    "Spark 3.5": JAVA / "spark" / "target" / "3.5" / "sargo-spark-3.5_2.12.jar",
+    "Spark 4.1": JAVA / "spark" / "target" / "4" / "sargo-spark-4_2.13.jar",
+}
 
 
 class BuildWithFiles(build_py):
-    """Copies the jar and ``hive_conf`` beside ``handler/shipped/artefacts.py``."""
+    """Copies the jars and ``hive_conf`` beside ``handler/shipped/artefacts.py``."""
 
     def run(self) -> None:
         super().run()
@@ -34,14 +41,15 @@ class BuildWithFiles(build_py):
         folder = Path(self.build_lib) / "handler" / "shipped"
         shutil.rmtree(folder / "hive_conf", ignore_errors=True)
         shutil.copytree(ROOT / "hive_conf", folder / "hive_conf")
-        (folder / JAR.name).unlink(missing_ok=True)
-        if JAR.is_file():
-            shutil.copy2(JAR, folder / JAR.name)
-        else:
-            sys.stderr.write(
-                "\nwarning: this wheel carries no jar for Hive: handler/java/target/sargo-hive.jar is not built.\n"
-                "         'make dist' builds both; 'make jar' builds the jar alone (with a JDK and Maven).\n\n"
-            )
+        for engine, jar in JARS.items():
+            (folder / jar.name).unlink(missing_ok=True)
+            if jar.is_file():
+                shutil.copy2(jar, folder / jar.name)
+            else:
+                sys.stderr.write(
+                    f"\nwarning: this wheel carries no jar for {engine}: {jar.relative_to(ROOT)} is not built.\n"
+                    "         'make dist' builds all; 'make jar' builds the jars alone (with a JDK and Maven).\n\n"
+                )
 
 
 class ReproducibleArchive(sdist):

@@ -1,4 +1,4 @@
-"""Finds the jar for Hive, the source of OwnScans and the files of ``hive_conf``, in a wheel and in a checkout."""
+"""Finds the jars, the source of OwnScans and the files of ``hive_conf``, in a wheel and in a checkout."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from pathlib import Path
 
 from handler.version import VERSION
 
-__all__ = ["CONFIGURATIONS", "JAR", "MissingError", "configuration", "jar", "own_scans"]
+__all__ = ["CONFIGURATIONS", "JARS", "MissingError", "configuration", "jar", "own_scans", "spark_jar"]
 
-#: The name of the jar, in a wheel and where Maven builds it.
-JAR = "sargo-hive.jar"
+#: What each jar is for -> where Maven builds it in a checkout; in a wheel it has the same name.
+JARS = {
+    "Hive": "handler/java/target/sargo-hive.jar",
+    "Spark 3.5": "handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar",
+    "Spark 4.1": "handler/java/spark/target/4/sargo-spark-4_2.13.jar",
+}
 _HERE = Path(__file__).parent
 #: The root of the checkout, if this is one.
 _ROOT = _HERE.parents[1]
@@ -35,20 +39,30 @@ class MissingError(Exception):
     """This installation does not carry the file; the message says what to do."""
 
 
-def jar() -> Path:
-    """The jar for Hive. Raises MissingError."""
-    built = _ROOT / "handler" / "java" / "target" / JAR
-    for path in (_HERE / JAR, built):
+def jar(engine: str = "Hive") -> Path:
+    """The jar for one of ``JARS``. Raises MissingError."""
+    built = _ROOT / JARS[engine]
+    for path in (_HERE / built.name, built):
         if path.is_file():
             return path
     if (_ROOT / "handler" / "java" / "pom.xml").is_file():
         raise MissingError(
-            f"the jar for Hive has not been built in this checkout: 'make jar' builds {built} (with a JDK and Maven)"
+            f"the jar for {engine} has not been built in this checkout: 'make jar' builds {built} (with a JDK and "
+            "Maven)"
         )
     raise MissingError(
-        f"this installation of sargo {VERSION} was built without the jar for Hive: install the wheel that 'make dist' "
-        "builds, or build the jar from the source archive (make jar, with a JDK and Maven)"
+        f"this installation of sargo {VERSION} was built without the jar for {engine}: install the wheel that 'make "
+        "dist' builds, or build the jar from the source archive (make jar, with a JDK and Maven)"
     )
+
+
+def spark_jar(version: str) -> Path:
+    """The jar for a version of Spark, such as ``3.5.5``. Raises MissingError, also where no jar is for that version."""
+    engine = "Spark " + ".".join(version.split(".")[:2])
+    if engine not in JARS:
+        known = ", ".join(name for name in JARS if name.startswith("Spark "))
+        raise MissingError(f"sargo {VERSION} has no jar for Spark {version:.20}, only for {known}")
+    return jar(engine)
 
 
 def own_scans() -> Path:

@@ -34,13 +34,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.release", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="Where the artefacts go. Default: dist.")
     parser.add_argument("--quick", action="store_true", help="One Python, no extras.")
-    parser.add_argument("--without-jar", action="store_true", help="Build the wheel without the jar for Hive.")
+    parser.add_argument("--without-jar", action="store_true", help="Build the wheel without the jars.")
     parser.add_argument("--extra", action="append", help="Only this extra; may be repeated.")
     arguments = parser.parse_args()
     if not arguments.without_jar and shutil.which("mvn") is None:
-        print(
-            "Maven (mvn) and a JDK build the jar for Hive. --without-jar leaves it out of the wheel.", file=sys.stderr
-        )
+        print("Maven (mvn) and a JDK build the jars. --without-jar leaves them out of the wheel.", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="sargo-dist-") as folder:
         try:
@@ -52,7 +50,7 @@ def main() -> int:
 
 def _make(arguments: argparse.Namespace, work: Path) -> int:
     with_jar = not arguments.without_jar
-    _say(f"Building sargo {VERSION} twice, " + ("with the jar" if with_jar else "WITHOUT the jar for Hive"))
+    _say(f"Building sargo {VERSION} twice, " + ("with the jars" if with_jar else "WITHOUT the jars"))
     artefacts = build(work, arguments.out, with_jar=with_jar)
     pythons = find_pythons()
     mine = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -65,7 +63,7 @@ def _make(arguments: argparse.Namespace, work: Path) -> int:
         for extra in arguments.extra or extras():
             _say(f"Python {mine}: the wheel with [{extra}]")
             trials.append(try_artefact(mine, pythons[mine], artefacts.wheel, work / "trial", extra=extra, jar=with_jar))
-    _say(f"Python {mine}: the source archive, which is built without the jar; the types of the wheel")
+    _say(f"Python {mine}: the source archive, which is built without the jars; the types of the wheel")
     trials.append(try_artefact(mine, pythons[mine], artefacts.sdist, work / "trial", jar=False))
     check_types(pythons[mine], artefacts.wheel, work / "trial")
     text = report(artefacts, trials, [one for one in PYTHONS if one not in pythons])

@@ -1,4 +1,4 @@
-"""The jar, the wheel and the source archive, each built twice from clean copies of the sources, and compared."""
+"""The jars, the wheel and the source archive, each built twice from clean copies of the sources, and compared."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from handler.shipped.artefacts import JARS
 from handler.version import VERSION
 
 __all__ = ["Artefacts", "BuildError", "build"]
 
 ROOT = Path(__file__).parents[2]
-JAR = Path("handler/java/target/sargo-hive.jar")
+#: The arguments of Maven that build all of them.
+_BUILDS = (
+    ["-f", "handler/java/pom.xml"],
+    ["-f", "handler/java/spark/pom.xml"],
+    ["-f", "handler/java/spark/pom.xml", "-P", "spark4"],
+)
 _BACKEND = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])(sys.argv[2]))"
 
 
@@ -25,11 +31,11 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What is released. ``jar`` is None where it was left out."""
+    """What is released. ``jars`` is empty where they were left out."""
 
     wheel: Path
     sdist: Path
-    jar: Path | None
+    jars: list[Path]
 
 
 def build(work: Path, out: Path, *, with_jar: bool) -> Artefacts:
@@ -45,15 +51,16 @@ def build(work: Path, out: Path, *, with_jar: bool) -> Artefacts:
     third = work / "third" / f"sargo-{VERSION}"
     if with_jar:
         for folder in (first, third):
-            _build_jar(folder, epoch)
-        _compare("jars", first / JAR, third / JAR)
+            _build_jars(folder, epoch)
+        for jar in JARS.values():
+            _compare("jars", first / jar, third / jar)
     wheel, same_wheel = (_backend("build_wheel", one, work / f"out-{one.name}", epoch) for one in (first, third))
     _compare("wheels", wheel, same_wheel)
     out.mkdir(parents=True, exist_ok=True)
-    for old in [*out.glob("sargo-*.whl"), *out.glob("sargo-*.tar.gz"), *out.glob("sargo-hive.jar")]:
+    for old in [*out.glob("sargo-*.whl"), *out.glob("sargo-*.tar.gz"), *out.glob("sargo-*.jar")]:
         old.unlink()
-    jar = Path(shutil.copy2(first / JAR, out)) if with_jar else None
-    return Artefacts(Path(shutil.copy2(wheel, out)), Path(shutil.copy2(sdist, out)), jar)
+    jars = [Path(shutil.copy2(first / jar, out)) for jar in JARS.values()] if with_jar else []
+    return Artefacts(Path(shutil.copy2(wheel, out)), Path(shutil.copy2(sdist, out)), jars)
 
 
 def _copy_sources(folder: Path) -> None:
@@ -67,9 +74,10 @@ def _copy_sources(folder: Path) -> None:
             target.chmod(0o755 if os.access(source, os.X_OK) else 0o644)
 
 
-def _build_jar(folder: Path, epoch: str) -> None:
-    maven = ["mvn", "-B", "-ntp", "-q", "-f", str(folder / "handler/java/pom.xml"), "-Dmaven.test.skip"]
-    _run([*maven, f"-Dproject.build.outputTimestamp={epoch}", "package"], folder)
+def _build_jars(folder: Path, epoch: str) -> None:
+    maven = ["mvn", "-B", "-ntp", "-q", "-Dmaven.test.skip", f"-Dproject.build.outputTimestamp={epoch}"]
+    for build_of_jar in _BUILDS:
+        _run([*maven, *build_of_jar, "package"], folder)
 
 
 def _backend(hook: str, folder: Path, out: Path, epoch: str) -> Path:

@@ -18,7 +18,7 @@ _MB = 1_000_000
 def report(artefacts: Artefacts, trials: Sequence[Trial], missing: Sequence[str]) -> str:
     """The sizes and digests of the artefacts, the environments, and the packages that the wheel brings along."""
     lines = ["Artefacts (built twice, the same bytes)"]
-    for path in filter(None, (artefacts.wheel, artefacts.sdist, artefacts.jar)):
+    for path in (artefacts.wheel, artefacts.sdist, *artefacts.jars):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         lines.append(f"  {path.name:<34} {path.stat().st_size / _MB:6.2f} MB  sha256 {digest}")
     lines += ["", "In the wheel, uncompressed", *_parts(artefacts.wheel)]

@@ -177,6 +177,17 @@ def test_a_checkout_without_the_jar_says_how_to_build_it(monkeypatch, tmp_path):
     assert sargo("jar").output == f"{built}\n"
 
 
+@pytest.mark.parametrize("version", ["3.4.1", "4.0.0", "35", ""])
+def test_there_is_no_jar_for_another_version_of_spark(version):
+    done = sargo("jar", "--spark", version)
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "only for Spark 3.5, Spark 4.1" in done.stderr
+
+
+def test_one_file_is_named_at_a_time():
+    assert sargo("jar", "--own-scans", "--spark", "3.5").exit_code == 2
+
+
 # -- from a wheel
 
 
@@ -212,8 +223,9 @@ def built(tmp_path_factory):
             archive.extractall(folder / name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     one, two = (folder / name / f"sargo-{VERSION}" for name in ("one", "two"))
     bare, said = build(one, "build_wheel", folder / "bare")
-    (two / "handler/java/target").mkdir()
-    (two / "handler/java/target/sargo-hive.jar").write_bytes(b"PK a jar")
+    for engine, jar in artefacts.JARS.items():
+        (two / jar).parent.mkdir(parents=True)
+        (two / jar).write_bytes(f"PK a jar for {engine}".encode())
     wheel, quiet = build(two, "build_wheel", folder / "wheel")
     return {"sdist": sdist, "bare": bare, "said": said, "wheel": wheel, "quiet": quiet}
 
@@ -223,15 +235,16 @@ def members(wheel):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_a_wheel_carries_the_jar_and_the_settings(built):
+def test_a_wheel_carries_the_jars_and_the_settings(built):
     found = members(built["wheel"])
-    assert found["handler/shipped/sargo-hive.jar"] == b"PK a jar"
+    for engine, jar in artefacts.JARS.items():
+        assert found[f"handler/shipped/{Path(jar).name}"] == f"PK a jar for {engine}".encode()
     for path in HIVE_CONF.iterdir():
         assert found[f"handler/shipped/hive_conf/{path.name}"] == path.read_bytes()
     assert found["handler/spark/source/OwnScans.java"]
     assert found["sargo/py.typed"] == b""
     assert not [name for name in found if name.startswith(("handler/java", "tests", "setup"))]
-    assert "no jar for Hive" not in built["quiet"]
+    assert "no jar for" not in built["quiet"]
 
 
 def test_a_wheel_holds_every_file_of_the_packages(built):
@@ -243,14 +256,15 @@ def test_a_wheel_holds_every_file_of_the_packages(built):
                 assert name in held, f"{name} is missing: name it in [tool.setuptools.package-data]"
 
 
-def test_a_wheel_without_the_jar_is_built_and_the_build_says_so(built):
-    assert "this wheel carries no jar for Hive" in built["said"]
+def test_a_wheel_without_the_jars_is_built_and_the_build_says_so(built):
+    for engine in artefacts.JARS:
+        assert f"this wheel carries no jar for {engine}" in built["said"]
     assert "make dist" in built["said"]
-    assert "handler/shipped/sargo-hive.jar" not in members(built["bare"])
+    assert not [name for name in members(built["bare"]) if name.endswith(".jar")]
 
 
 def test_the_same_sources_give_the_same_bytes(built):
-    """Two wheels differ by the jar alone; `make dist` compares whole artefacts."""
+    """Two wheels differ by the jars alone; `make dist` compares whole artefacts."""
 
     def entries(wheel):
         with zipfile.ZipFile(wheel) as archive:
@@ -278,12 +292,19 @@ def test_the_metadata_has_the_version_the_extras_and_the_command(built):
     assert f"{folder}/licenses/LICENSE" in found
 
 
-def test_the_source_archive_holds_what_builds_the_jar(built):
+def test_the_source_archive_holds_what_builds_the_jars(built):
     with tarfile.open(built["sdist"]) as archive:
         names = set(archive.getnames())
-    for path in (ROOT / "handler/java/src").rglob("*.java"):
+    for path in (*(ROOT / "handler/java/src").rglob("*.java"), *(ROOT / "handler/java/spark/src").rglob("*.java")):
         assert f"sargo-{VERSION}/{path.relative_to(ROOT).as_posix()}" in names
-    for name in ("handler/java/pom.xml", "Makefile", "setup.py", "LICENSE", "hive_conf/Containerfile"):
+    for name in (
+        "handler/java/pom.xml",
+        "handler/java/spark/pom.xml",
+        "Makefile",
+        "setup.py",
+        "LICENSE",
+        "hive_conf/Containerfile",
+    ):
         assert f"sargo-{VERSION}/{name}" in names
 
 
@@ -301,7 +322,9 @@ def test_an_installed_wheel_gives_its_own_files(built, tmp_path):
     jar = run("wheel", "jar").stdout.strip()
     assert Path(jar) == tmp_path / "wheel/handler/shipped/sargo-hive.jar"
     copy = run("wheel", "jar", "--copy-to", "here").stdout.strip()
-    assert (tmp_path / copy).read_bytes() == b"PK a jar"
+    assert (tmp_path / copy).read_bytes() == b"PK a jar for Hive"
+    for version, name in (("3.5.5", "sargo-spark-3.5_2.12.jar"), ("4.1", "sargo-spark-4_2.13.jar")):
+        assert run("wheel", "jar", "--spark", version).stdout.strip() == str(tmp_path / "wheel/handler/shipped" / name)
     assert run("wheel", "conf", "systemd").stdout == (HIVE_CONF / "sargo-sidecar.service").read_text("utf-8")
     missing = run("bare", "jar")
     assert (missing.returncode, missing.stdout) == (4, "")
