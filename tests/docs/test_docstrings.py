@@ -8,7 +8,7 @@ import pytest
 
 import handler.sql
 from evaluator.language import construction, zones
-from handler.spark.catalyst import literals, translation
+from handler.catalyst import literals, translation
 from handler.sql import parsing
 
 MODULES = [construction, zones, handler.sql, parsing, translation, literals]

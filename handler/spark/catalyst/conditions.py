@@ -29,11 +29,11 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
+from handler.catalyst.translation import condition_of, is_named
+from handler.catalyst.tree import missing_parts
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
-from handler.spark.catalyst.translation import condition_of, is_named
-from handler.spark.catalyst.tree import missing_parts
 from handler.sql.parsing import excerpt, parse_condition
 
 __all__ = [

@@ -18,8 +18,8 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from handler.spark.catalyst.functions import RUN_TIME_CLASSES
-from handler.spark.catalyst.moments import MOMENTS
+from handler.catalyst.functions import RUN_TIME_CLASSES
+from handler.catalyst.moments import MOMENTS
 
 __all__ = ["Items", "conjuncts", "has_constants", "with_constants"]
 

@@ -20,10 +20,10 @@ from evaluator.language.outcome import TRUE
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.statistics.columns import from_values
+from handler.catalyst.literals import type_of
+from handler.catalyst.translation import condition_of
+from handler.catalyst.tree import missing_parts
 from handler.spark.catalyst.conditions import _exact_parts, engine_of, time_zone_of, to_expression
-from handler.spark.catalyst.literals import type_of
-from handler.spark.catalyst.translation import condition_of
-from handler.spark.catalyst.tree import missing_parts
 
 DAY = 86_400_000_000
 COLUMNS = (

@@ -45,6 +45,8 @@ _NAMES = {
     "timestamp_ntz": TIMESTAMP,
     "null": Type(Kind.VOID),
 }
+#: The digits of Spark's longest decimal.
+_MAX_DIGITS = 38
 #: Whole numbers up to these are exact in a floating-point type.
 _MAX_EXACT_INTEGERS = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}
 
@@ -58,7 +60,10 @@ def type_of(data_type: Any) -> Type:
     if not isinstance(data_type, str):
         kind = data_type.get("type", "object") if isinstance(data_type, Mapping) else "object"
         return Type(Kind.OTHER, name=str(kind))
-    return _NAMES.get(data_type) or Type.parse(data_type)
+    found = _NAMES.get(data_type) or Type.parse(data_type)
+    if found.kind is Kind.DECIMAL and not 0 <= found.scale <= found.precision <= _MAX_DIGITS:
+        return Type(Kind.OTHER, name="decimal")
+    return found
 
 
 def literal_of(fields: Mapping[str, Any], exact: Any, zone: str) -> Operand:
@@ -80,13 +85,18 @@ def _value(literal_type: Type, text: str, exact: Any) -> object | None:
         case Kind.BOOLEAN:
             return text == "true"
         case kind if kind.is_integer or kind is Kind.TIMESTAMP:
-            return int(text)
+            low, high = (BIGINT if kind is Kind.TIMESTAMP else literal_type).integer_range()
+            number = int(text)
+            return number if low <= number <= high else None
         case Kind.FLOAT:
             return float(np.float32(text.replace("Infinity", "inf")))
         case Kind.DOUBLE:
             return float(text.replace("Infinity", "inf"))
         case Kind.DECIMAL:
-            return Decimal(text)
+            decimal = Decimal(text)
+            exponent = decimal.as_tuple().exponent
+            is_plain = isinstance(exponent, int) and abs(exponent) <= _MAX_DIGITS
+            return decimal if is_plain and abs(decimal.adjusted()) <= _MAX_DIGITS else None
         case Kind.STRING:
             return text
         case Kind.DATE:

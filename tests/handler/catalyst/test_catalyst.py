@@ -15,13 +15,13 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT
 from evaluator.statistics.columns import from_values
-from handler.spark.catalyst.translation import MAX_NODES, condition_of
-from handler.spark.catalyst.tree import missing_parts
+from handler.catalyst.translation import MAX_NODES, condition_of
+from handler.catalyst.tree import missing_parts
 from tests.handler.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE
 
 VERSIONS = ("3.5.5", "4.1.4")
 RECORDED = {
-    version: json.loads((Path(__file__).parents[1] / "data" / f"catalyst_{version}.json").read_text("utf-8"))
+    version: json.loads((Path(__file__).parents[1] / "spark/data" / f"catalyst_{version}.json").read_text("utf-8"))
     for version in VERSIONS
 }
 

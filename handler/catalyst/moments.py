@@ -31,6 +31,8 @@ MOMENTS = {
     "LocalTimestamp": "localtimestamp",
 }
 _SUMS = frozenset(["TimestampAddInterval", "TimeAdd", "DateAddYMInterval", "TimestampAddYMInterval"])
+#: An interval is an integer of 64 bits.
+_LONG = 1 << 63
 _MONTHS = ("interval year", "interval month", "interval year to month")
 
 
@@ -42,6 +44,8 @@ def interval_literal(fields: Mapping[str, Any]) -> Literal | None:
     try:
         amount = int(str(text))
     except ValueError:
+        return None
+    if abs(amount) >= _LONG:
         return None
     if name in _MONTHS:
         return Literal(TimeSpan("months", amount), TIME_SPAN)

@@ -10,7 +10,7 @@
     a boolean value                               value = TRUE
     a condition used as a value                   if(condition, TRUE, if(NOT condition, FALSE, NULL))
     AttributeReference, GetStructField            a column with the type that Spark gave it
-    Literal, Cast                                 ``handler.spark.catalyst.literals``
+    Literal, Cast                                 ``handler.catalyst.literals``
     If, CaseWhen, Coalesce                        if, coalesce
     functions                                     ``evaluator.language.function_names``
     an expression that Spark replaces (``nvl``)   its replacement
@@ -54,10 +54,10 @@ from evaluator.language.function_names import CATALYST_COMPARISONS, CATALYST_FUN
 from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
-from handler.spark.catalyst.functions import DAY_FUNCTIONS, IN_WORDS, RUN_TIME_CLASSES, TRANSPARENT
-from handler.spark.catalyst.literals import cast_of, literal_of, type_of
-from handler.spark.catalyst.moments import MOMENTS, interval_literal, moved_or_none
-from handler.spark.catalyst.tree import CatalystNode, read_tree
+from handler.catalyst.functions import DAY_FUNCTIONS, IN_WORDS, RUN_TIME_CLASSES, TRANSPARENT
+from handler.catalyst.literals import cast_of, literal_of, type_of
+from handler.catalyst.moments import MOMENTS, interval_literal, moved_or_none
+from handler.catalyst.tree import CatalystNode, read_tree
 
 __all__ = ["condition_of", "is_named"]
 
