@@ -1,5 +1,5 @@
 /*
- * What Hive's side (the jar) and the sidecar (`sargo serve`) say to each other.
+ * What the side of an engine (the jar for Hive, the one for Spark) and the sidecar (`sargo serve`) say to each other.
  *
  * Transport: TCP, framed (a 4-byte big-endian length before each message), binary protocol; no frame is longer than 64 MiB.
  * One connection may be used for any number of calls, one after the other.
@@ -37,13 +37,20 @@ struct PruneRequest {
    */
   2: required string table;
 
-  /** The Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes. */
+  /**
+   * Hive: the Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes. Spark: a JSON object in UTF-8,
+   * {"version": 1, "conditions": [{"nodes": [...], "exact": {"INDEX": value, ...}}, ...]}; all conditions must hold. `nodes` is
+   * Catalyst's Expression.toJSON, and `exact` has what it leaves out, by the index of the node (handler/catalyst/document.py).
+   */
   3: required binary filter;
 
-  /** hive.io.filter.text: for people who read reports and logs, never for pruning. */
+  /** The filter as text (hive.io.filter.text): for people who read reports and logs, never for pruning. */
   4: optional string filter_text;
 
-  /** Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x). */
+  /**
+   * Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x); of prune() also "spark-ansi" and "spark-legacy", by
+   * spark.sql.ansi.enabled of the session.
+   */
   5: required string engine;
 
   /** The full version of the engine, such as "3.1.3". */
@@ -52,7 +59,7 @@ struct PruneRequest {
   /** The session's time zone as an IANA name, such as "Europe/Berlin". Without it no timestamp is compared with a point in time. */
   7: optional string time_zone;
 
-  /** What the input format listed: "snapshot" (the default), "read_optimized", "incremental" or "as_of". */
+  /** What the engine listed: "snapshot" (the default), "read_optimized", "as_of" or, for Hive, "incremental". */
   8: optional string query_type;
 
   /** as_of: the instant asked for. incremental: the begin instant. */
@@ -71,7 +78,10 @@ struct PruneRequest {
   /** How many names there are: the client's own count, which the server compares. */
   12: required i32 name_count;
 
-  /** hive.query.id: for people who read reports and logs. */
+  /**
+   * For people who read reports and logs, and what explain() takes beside the id of a report: hive.query.id, or of Spark
+   * spark-<application>-<execution>.
+   */
   13: optional string query_id;
 
   /** The shared secret, when the sidecar wants one. Sidecars look at it before they look at anything else. */
@@ -253,7 +263,10 @@ service Sargo {
    */
   PlanReply plan(1: PlanRequest request) throws (1: Refused refused);
 
-  /** What was skipped and why not more, as text, for the report id of a reply. */
+  /**
+   * What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its
+   * reports when it has several.
+   */
   string explain(1: string report_id, 2: string secret) throws (1: Refused refused);
 
   /** A JSON object: {"status": "ok" | "starting" | "stopping", ...}, with counts, and without names. Needs no secret. */

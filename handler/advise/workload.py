@@ -1,12 +1,13 @@
 """The filters of a workload, read from lines of the sidecar's filter log or of SQL text; equal lines are counted once.
 
     {"table": "/warehouse/trips", "engine": "hive4", "time_zone": "UTC", "filter": Base64 as Hive sent it, ...}
+    {"table": "/warehouse/trips", "engine": "spark-ansi", "time_zone": "UTC", "filter": JSON as Spark sent it, ...}
     {"table": "/warehouse/trips", "filter": "city = 'oslo'"}
     city = 'oslo' AND fare > 50
     -- a comment
 
-A line that cannot be read is counted and reported; the others are still used. Lines of other tables are counted. A Hive
-filter is read as the sidecar reads it (``planning.hive_filter``).
+A line that cannot be read is counted and reported; the others are still used. Lines of other tables are counted. What
+an engine sent to the sidecar is read as the sidecar reads it (``planning.engine_filters``).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from evaluator.language.errors import SargoError
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import ENGINES, Semantics
+from handler.planning.engine_filters import filter_form, read_engine_filter
 from handler.planning.filters import is_hive_filter, named_by_table, read_condition
-from handler.planning.hive_filter import read_hive_filter
 from handler.sql.parsing import Engine
 from index_store.storage.file_systems import local_path
 
@@ -31,7 +32,8 @@ __all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_worklo
 
 #: At most so many distinct filters are used, those that were asked most often; so many unread lines are reported.
 MAX_FILTERS, MAX_UNREAD = 500, 20
-_HIVE, _SPARK = "hive", "spark"
+_HIVE: Engine = "hive"
+_SPARK: Engine = "spark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,9 @@ def _parse_line(text: str, engine: Engine | None, time_zone: str | None) -> tupl
 def _expression(line: _Line, schema: Schema, alias: str | None) -> HudiExpression:
     semantics = Semantics.named(line.engine, line.time_zone)
     if is_hive_filter(line.filter):
-        return read_hive_filter("".join(line.filter.split()), schema, zone_known=line.time_zone is not None)
+        return read_engine_filter("".join(line.filter.split()).encode(), _HIVE, schema, line.time_zone)
+    if line.filter.startswith("{") and filter_form(cast(Engine, line.engine)) == "spark":
+        return read_engine_filter(line.filter.encode(), cast(Engine, line.engine), schema, line.time_zone)
     read = read_condition(line.filter, cast(Engine, line.engine))
     return named_by_table(read, schema, alias, case_sensitive=semantics.case_sensitive).expression
 

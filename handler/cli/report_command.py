@@ -1,4 +1,4 @@
-"""``sargo report``: the sidecar's report on one answer, by the id in Hive's log."""
+"""``sargo report``: the sidecar's report on one answer, by the id in the engine's log, or by that of the query."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ __all__ = ["command"]
 def command(report_id: str, sidecar: str, secret_file: Path | None, tls_ca: Path | None) -> None:
     """Show the sidecar's report ID: what was skipped for a query, by which condition and index, and why not more.
 
-    Hive's log names the id of each answer ("sargo: asked, ... report=ID"). Values of the filter and of the table's
+    Hive's log, and the driver's log of Spark, name the id of each answer ("sargo: asked, ... report=ID"). ID may also
+    be the id of the query: where it has several answers, they are listed. Values of the filter and of the table's
     statistics are in the report. A sidecar with a shared secret shows it to those who give the secret.
 
     Exit codes: 0 shown, 2 no such report or a wrong secret, 3 no answer of the sidecar.
@@ -48,8 +49,8 @@ def command(report_id: str, sidecar: str, secret_file: Path | None, tls_ca: Path
         from handler.sidecar.client import ClientError, Clients
         from handler.sidecar.idl import Refused
 
-    if not re.fullmatch(r"[\w-]{1,100}", report_id, re.ASCII):
-        raise InputError(f"{report_id!r} is no id of a report: Hive's log names it, as report=ID")
+    if not re.fullmatch(r"[\w.:-]{1,200}", report_id, re.ASCII):
+        raise InputError(f"{report_id!r} is no id of a report or query: the engine's log names it, as report=ID")
     try:
         client = Clients(sidecar, tls_ca=tls_ca, secret_file=secret_file)
     except ClientError as error:

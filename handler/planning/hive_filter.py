@@ -35,7 +35,15 @@ from evaluator.language.function_names import spellings
 from evaluator.language.schema import Schema
 from sarg.hive_tree.exprnode import ColumnNode, ExprNode
 
-__all__ = ["OF_HIVE", "ZONELESS", "columns_of_hive", "read_hive_filter", "without_columns_of_hive"]
+__all__ = [
+    "OF_HIVE",
+    "ZONELESS",
+    "columns_of_hive",
+    "read_hive_filter",
+    "without_columns",
+    "without_columns_of_hive",
+    "without_zoned_conditions",
+]
 
 OF_HIVE = "a partition or virtual column, whose value Hive has and not the file"
 ZONELESS = "the session's time zone was not sent, and a timestamp takes part"
@@ -54,16 +62,24 @@ def read_hive_filter(
     if decoded.exprnode is None:
         raise sarg.DecodeError(0, "a SearchArgument does not say which columns are Hive's own")
     expression = without_columns_of_hive(decoded.expression, columns_of_hive(decoded.exprnode))
-    if not zone_known:
-        expression = _undecided(expression, ZONELESS, lambda node: not _is_zoneless(node, schema))
-    return expression
+    return expression if zone_known else without_zoned_conditions(expression, schema)
+
+
+def without_zoned_conditions(expression: HudiExpression, schema: Schema) -> HudiExpression:
+    """The filter, with every condition unknown that may depend on the session's time zone."""
+    return _undecided(expression, ZONELESS, lambda node: not _is_zoneless(node, schema))
 
 
 def without_columns_of_hive(expression: HudiExpression, names: Set[str]) -> HudiExpression:
     """The filter, with every condition unknown on columns of these names, in lower case."""
+    return without_columns(expression, names, OF_HIVE)
+
+
+def without_columns(expression: HudiExpression, names: Set[str], why: str) -> HudiExpression:
+    """The filter, with every condition unknown on columns of these names, in lower case."""
     if not names:
         return expression
-    return _undecided(expression, OF_HIVE, lambda node: isinstance(node, Column) and node.path[0].lower() in names)
+    return _undecided(expression, why, lambda node: isinstance(node, Column) and node.path[0].lower() in names)
 
 
 def columns_of_hive(root: ExprNode) -> frozenset[str]:

@@ -13,6 +13,9 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from bitarray import bitarray
+
+from handler.planning.engine_filters import filter_form
 from handler.sidecar.recording.answers import Answer, why_nothing
 from handler.sidecar.recording.records import Records
 from handler.sidecar.request_matching import SelectedNames, needs_fresh_view
@@ -64,7 +67,10 @@ class Pruning:
 
         def select() -> SelectedNames:
             planned = decision.planned
-            return SelectedNames.of(view.match(listed), planned.skipped, planned.full, question.query_type)
+            skipped: bitarray = planned.skipped
+            if question.query_type == "read_optimized" and filter_form(question.query.engine) == "spark":
+                skipped = skipped & view.files.bits_of_lone_files
+            return SelectedNames.of(view.match(listed), skipped, planned.full, question.query_type)
 
         if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
             return self._to_answer(question, view, decision, select())

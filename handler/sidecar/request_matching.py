@@ -15,7 +15,8 @@ every view that contains it.
     -------------  ----------------  ---------------------------------------------------------------------------------
     COPY_ON_WRITE  every type        it is the base file of a skipped slice. Other versions of the file have other names
                                      and are read. An incremental query only filters rows further
-    MERGE_ON_READ  read-optimised    the same: only base files are read
+    MERGE_ON_READ  read-optimised    the same: only base files are read. For Spark, which ``handler.spark.prune`` plans
+                                     alike, only of slices without log files (``bits_of_lone_files``)
     MERGE_ON_READ  snapshot, as-of   the list contains *exactly* the files of a skipped slice of its file group. With
                                      one more log file, a row without statistics may match. With one file less, the
                                      merged row may differ from the evaluated one: a partial update without its base
@@ -40,9 +41,9 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from bitarray import bitarray
+from bitarray import bitarray, frozenbitarray
 
-from evaluator.evaluation.bit_sets import are_set
+from evaluator.evaluation.bit_sets import are_set, bits_of_mask
 from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
 from index_store.table.file_slices import parse_base_name, parse_log_name
@@ -120,6 +121,11 @@ class ViewFiles:
     def digest(self) -> bytes:
         """16 bytes that identify the files of all slices in their order."""
         return hashlib.blake2b(self.names.digest + self.slice_of.tobytes(), digest_size=16).digest()
+
+    @computed_once
+    def bits_of_lone_files(self) -> frozenbitarray:
+        """Bit i: slice i has one file."""
+        return bits_of_mask(self.count == 1)
 
     def matches_quickly(self, table_type: str) -> bool:
         """Whether a short list is matched in milliseconds: the tables to look names up in are small, or made."""

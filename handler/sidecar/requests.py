@@ -12,6 +12,9 @@ from types import UnionType
 from typing import Any
 
 from evaluator.language.zones import zone_named
+from handler.catalyst.document import without_run_numbers
+from handler.catalyst.time_zones import zone_of_java
+from handler.planning.engine_filters import filter_form
 from handler.sidecar.idl import PROTOCOL_VERSION, PlanRequest, PruneRequest, Refused
 from handler.sidecar.names import ListedNames
 from handler.sidecar.request_matching import QUERY_TYPES, QueryType
@@ -23,7 +26,9 @@ from index_store.table.timeline import parse_as_of
 
 __all__ = ["PlanQuestion", "PruneQuestion", "Question", "read_plan_request", "read_prune_request"]
 
-_ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
+#: Who may ask prune(), and who plan(): only Hive's side reads the files that the sidecar lists.
+_LISTED_FOR: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
+_ENGINES: Mapping[str, Engine] = {**_LISTED_FOR, "spark-ansi": "spark-ansi", "spark-legacy": "spark-legacy"}
 #: The length of an instant in a request, and of a text that only reports and logs show.
 _MAX_INSTANT, _MAX_SHOWN = 64, 200
 _BYTES = bytes | memoryview
@@ -69,7 +74,9 @@ class PlanQuestion(Question):
 def read_prune_request(request: PruneRequest | None, settings: Settings, roots: AllowedRoots) -> PruneQuestion:
     """The question of a call of prune(). Raises Refused."""
     checked = _require(request, {"table": str, "filter": _BYTES, "engine": str, "names": _BYTES, "name_count": int})
-    common = _common(checked, checked.filter, settings, roots)
+    common = _common(checked, checked.filter, settings, roots, _ENGINES)
+    if common["query_type"] == "incremental" and filter_form(common["query"].engine) == "spark":
+        raise Refused("request", "an incremental query of Spark is not pruned")
     return PruneQuestion(
         **common,
         as_of=_as_of(checked) if common["query_type"] == "as_of" else None,
@@ -92,7 +99,7 @@ def read_plan_request(request: PlanRequest | None, settings: Settings, roots: Al
     has_filter = checked.filter is not None
     if has_filter:
         _require(checked, {"filter": _BYTES})
-    common = _common(checked, checked.filter if has_filter else b"", settings, roots)
+    common = _common(checked, checked.filter if has_filter else b"", settings, roots, _LISTED_FOR)
     if common["query_type"] not in ("snapshot", "read_optimized"):
         raise Refused("listing", f"a query of the type {common['query_type']} is listed by Hudi")
     return PlanQuestion(
@@ -117,24 +124,32 @@ def _require(request: Any, fields: Mapping[str, type | UnionType]) -> Any:
     return request
 
 
-def _common(request: Any, filter_: bytes | memoryview, settings: Settings, roots: AllowedRoots) -> dict[str, Any]:
-    """The fields of ``Question``."""
-    if request.engine not in _ENGINES:
-        raise Refused("request", f"the engine is none of {', '.join(_ENGINES)}")
+def _common(
+    request: Any, filter_: bytes | memoryview, settings: Settings, roots: AllowedRoots, engines: Mapping[str, Engine]
+) -> dict[str, Any]:
+    """The fields of ``Question``. ``engines``: those that may ask."""
+    if request.engine not in engines:
+        raise Refused("request", f"the engine is none of {', '.join(engines)}")
     if len(filter_) > settings.max_filter_bytes:
         raise Refused("limit", f"a filter may have up to {settings.max_filter_bytes} bytes")
     query_type = request.query_type or "snapshot"
     if query_type not in QUERY_TYPES:
         raise Refused("request", f"the query type is none of {', '.join(QUERY_TYPES)}")
-    zone, notes = _zone(request.time_zone)
+    is_spark = filter_form(engines[request.engine]) == "spark"
+    zone, notes = _zone(zone_of_java(request.time_zone or "") if is_spark else request.time_zone)
     return {
         "location": roots.locate(request.table),
-        "query": FilterQuery(bytes(filter_), _ENGINES[request.engine], zone),
+        "query": FilterQuery(_filter(bytes(filter_), engines[request.engine]), engines[request.engine], zone),
         "query_type": query_type,
         "query_id": (request.query_id or "")[:_MAX_SHOWN],
         "user": (request.user or "")[:_MAX_SHOWN],
         "notes": notes,
     }
+
+
+def _filter(filter_: bytes, engine: Engine) -> bytes:
+    """The filter, the same for the same query of another run, so that its plan is found again."""
+    return without_run_numbers(filter_) if filter_form(engine) == "spark" else filter_
 
 
 def _list(blob: bytes | memoryview, compressed: bool | None, count: int, settings: Settings) -> ListedNames:

@@ -33,6 +33,7 @@ from handler.sidecar.recording.answers import Answer
 from handler.sidecar.recording.journal import Journal
 from handler.sidecar.recording.metrics import BECAUSE, Metrics
 from handler.sidecar.recording.records import Records, cause_of
+from handler.sidecar.recording.reports import AnswerReport, list_of_reports
 from handler.sidecar.requests import PlanQuestion, PruneQuestion, read_plan_request, read_prune_request
 from handler.sidecar.roots.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.settings import Settings
@@ -218,8 +219,10 @@ class Service:
 
     async def explain(self, report_id: str | None) -> str:
         """The IDL's explain. Raises Refused."""
-        report = self.records.reports.get(report_id or "")
-        if report is None:
+        report = self.records.reports.called(report_id or "")
+        if not isinstance(report, AnswerReport):
+            if report:
+                return list_of_reports(report)
             raise Refused("unknown_report", "there is no such report, or it is too old")
         began = time.perf_counter()
         view = None if report.view is None else report.view()

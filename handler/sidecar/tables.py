@@ -175,7 +175,7 @@ class Tables:
 
         async def make() -> FilterDecision:
             try:
-                if len(query.filter) <= view.limits.filter_bytes:
+                if query.filter_bytes <= view.limits.filter_bytes:
                     async with entry.lock:
                         return await self._run(lambda: view.decide(query))
             except TooExpensive:

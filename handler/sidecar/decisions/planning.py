@@ -1,10 +1,10 @@
-"""Planning a Hive filter on an open table within limits, and the small result that is kept of it.
+"""Planning the filter of a query on an open table within limits, and the small result that is kept of it.
 
     limit           protects against                                   beyond it
     ------------    ------------------------------------------------   ----------------------------------------------
-    filter_bytes    reading the bytes under all profiles                of the small limits: ``TooExpensive``
+    filter_bytes    reading the bytes under all of Hive's profiles      of the small limits: ``TooExpensive``
     nodes           back-references that expand                         of the last limits: nothing is skipped
-    objects         bytes that no profile reads to the end
+    objects         bytes of Hive that no profile reads to the end
     evaluations     parts of the filter times file slices; a function counts as many parts
 
 Filters within ``SMALL`` take milliseconds and are planned in a thread of the sidecar. All others are planned in a
@@ -30,7 +30,13 @@ from evaluator.functions.conversions import keeps_value
 from evaluator.language.expression import Call, Cast, Column, HudiExpression, If, Literal, Unknown, to_text, walk
 from evaluator.language.types import Type
 from handler.advise.remedies import what_helps
-from handler.planning.hive_filter import read_hive_filter
+from handler.planning.engine_filters import (
+    BYTES_FOR_ONE,
+    TOO_LARGE,
+    clock_of_engine,
+    filter_form,
+    read_engine_filter,
+)
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import Engine
@@ -39,7 +45,7 @@ from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STAT
 from index_store.kinds.footer_statistics import FOOTERS
 from index_store.opened_table import OpenTable
 from index_store.storage.errors import StatsError, TableError
-from sarg import Limits, TooLargeError
+from sarg import Limits
 
 __all__ = [
     "EXPLAINED_AT_ONCE",
@@ -75,11 +81,24 @@ _OBJECTS_PER_NODE = 32
 
 @dataclass(frozen=True, slots=True)
 class FilterQuery:
-    """A filter as Base64 text, the engine whose rules it follows, and the session's time zone or None."""
+    """A filter as the engine sent it, the engine whose rules it follows, and the session's time zone or None.
+
+    The engine says which form the filter has (``planning.engine_filters``).
+    """
 
     filter: bytes
     engine: Engine
     time_zone: str | None
+
+    @property
+    def filter_bytes(self) -> int:
+        """The length of the filter, as ``PlanningLimits`` counts it: in bytes of Hive's form."""
+        return len(self.filter) // BYTES_FOR_ONE[filter_form(self.engine)]
+
+    @property
+    def text(self) -> str:
+        """The filter as text, for a log."""
+        return self.filter.decode("utf-8", "replace")
 
     @property
     def key(self) -> bytes:
@@ -92,7 +111,7 @@ class FilterQuery:
 class PlanningLimits:
     """What planning one filter may cost. ``is_last``: a filter beyond them skips nothing; else TooExpensive is raised.
 
-    filter_bytes      the length of the filter as it was sent
+    filter_bytes      the length of the filter (``FilterQuery.filter_bytes``)
     nodes             its nodes when every shared subtree is written out
     max_evaluations   its parts, constants left out, times the file slices of the table: more skip nothing
     evaluations       the same, with functions counted as ``_FUNCTION_PARTS``: for limits that are not the last ones
@@ -230,7 +249,7 @@ def _plan(
     try:
         expression = _read(opened, query, limits)
         is_read = True
-    except TooLargeError as error:
+    except TOO_LARGE as error:
         if not limits.is_last:
             raise TooExpensive from error
         is_too_large = True
@@ -248,7 +267,10 @@ def _plan(
         is_too_large = True
         expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")
     zone = query.time_zone or "UTC"
-    plan = plan_expression(opened, expression, query.engine, as_of, zone, on_failure=OnFailure.SKIP_NOTHING)
+    clock = clock_of_engine(query.engine, query.time_zone)
+    plan = plan_expression(
+        opened, expression, query.engine, as_of, zone, clock=clock, on_failure=OnFailure.SKIP_NOTHING
+    )
     return plan, is_read, is_too_large, is_doubted or plan.explanation is None
 
 
@@ -268,14 +290,9 @@ def _count_parts(expression: HudiExpression) -> tuple[int, int]:
 
 
 def _read(opened: OpenTable, query: FilterQuery, limits: PlanningLimits) -> HudiExpression:
-    if len(query.filter) > limits.filter_bytes:
+    if query.filter_bytes > limits.filter_bytes:
         raise TooExpensive
-    return read_hive_filter(
-        query.filter.decode("ascii"),
-        opened.table.schema,
-        zone_known=query.time_zone is not None,
-        limits=limits.decoding,
-    )
+    return read_engine_filter(query.filter, query.engine, opened.table.schema, query.time_zone, limits.decoding)
 
 
 def cut_texts(texts: Iterable[str]) -> tuple[str, ...]:

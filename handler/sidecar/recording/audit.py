@@ -37,7 +37,8 @@ from evaluator.language.expression import HudiExpression, column_names
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
-from handler.planning.hive_filter import read_hive_filter
+from handler.planning.engine_filters import read_engine_filter
+from handler.planning.hive_filter import without_columns
 from handler.sidecar.decisions.planning import FilterQuery
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import FileIndices
@@ -65,9 +66,11 @@ class SkippedFile:
 
     root        the folder that contains all local files; None for a table that is not local
     path        its base file, relative to the table; None if it has log files only
-    expression  the filter, or the bytes that Hive sent: they are decoded by the process of the audits
+    expression  the filter, or the bytes that the engine sent: they are read by the process of the audits
     log_files   the log files to merge with the base file; none where the query reads base files only
     semantics   the engine's rules for the filter
+    from_paths  columns, in lower case, whose values the engine may take from the partition's path: conditions on them
+                are not decided
     max_rows    how many rows are read
     """
 
@@ -80,6 +83,7 @@ class SkippedFile:
     semantics: Semantics
     max_rows: int
     log_files: tuple[str, ...] = ()
+    from_paths: frozenset[str] = frozenset()
 
 
 def choose_slices(files: ViewFiles, skipped: FileIndices, count: int) -> list[FileSlice]:
@@ -111,10 +115,10 @@ def audit_file(file: SkippedFile) -> Verdict:
 
 
 def _expression_of(file: SkippedFile) -> HudiExpression:
-    if not isinstance(file.expression, FilterQuery):
-        return file.expression
-    query = file.expression
-    return read_hive_filter(query.filter.decode("ascii"), file.schema, zone_known=query.time_zone is not None)
+    read = file.expression
+    if isinstance(read, FilterQuery):
+        read = read_engine_filter(read.filter, read.engine, file.schema, read.time_zone)
+    return without_columns(read, file.from_paths, "the engine takes this column from the path")
 
 
 def _rows(file: SkippedFile, names: Sequence[str]) -> Iterator[dict[str, Any]]:

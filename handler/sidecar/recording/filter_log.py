@@ -1,7 +1,7 @@
 """The filter log: one line of JSON for every filter that was answered, the workload for ``sargo advise``.
 
     {"time": "2026-11-21T10:00:00.000+00:00", "table": "/warehouse/trips", "engine": "hive4", "time_zone": "UTC",
-     "filter": Base64 as Hive sent it, "listed": 2000, "skipped": 1980}
+     "filter": Base64 as Hive sent it, or JSON as Spark sent it, "listed": 2000, "skipped": 1980}
 
 Filters contain values of the data. The log is therefore off by default, and its files are readable by their owner only:
 a file that is already there gets the mode 0600. It is refused when it is a link, not a regular file, owned by somebody
@@ -47,7 +47,7 @@ class FilterLog:
                 "table": table,
                 "engine": query.engine,
                 "time_zone": query.time_zone,
-                "filter": query.filter.decode("ascii", "replace"),
+                "filter": query.text,
                 "listed": listed,
                 "skipped": skipped,
             }

@@ -118,7 +118,9 @@ class Records:
         if random.random() >= self._settings.audit_rate:
             return ()
         merges = has_logs and question.query_type != "read_optimized"
-        path = question.location.path
+        path, table, engine = question.location.path, view.opened.table, question.query.engine
+        semantics = Semantics.named(engine, question.query.time_zone or "UTC")
+        from_paths = table.partition_fields if semantics.values_from_paths else ()
         return tuple(
             SkippedFile(
                 table=path,
@@ -126,10 +128,11 @@ class Records:
                 storage_options=self._settings.options_of(path),
                 path=item.base_file,
                 expression=decision.query,
-                schema=view.opened.table.schema,
-                semantics=Semantics.named(question.query.engine, question.query.time_zone or "UTC"),
+                schema=table.schema,
+                semantics=semantics,
                 max_rows=self._settings.audit_rows,
                 log_files=item.log_files if merges else (),
+                from_paths=frozenset(name.partition(".")[0].lower() for name in from_paths),
             )
             for item in choose_slices(view.files, skipped(), self._settings.audit_files)
         )

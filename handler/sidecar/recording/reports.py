@@ -1,4 +1,7 @@
-"""The latest answers of the sidecar, for ``explain``: each report has an id, which its reply and the log hold."""
+"""The latest answers of the sidecar, for ``explain``: each report has an id, which its reply and the log hold.
+
+Reports are found by that id, and by the id of the query. A query may have several: one for each table or scan.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.view import FilterDecision, View
 from handler.views.texts import visible
 
-__all__ = ["AnswerReport", "Reports"]
+__all__ = ["AnswerReport", "Reports", "list_of_reports"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,6 +74,17 @@ class AnswerReport:
         return "".join(f"{visible(line)}\n" for line in lines)
 
 
+def list_of_reports(reports: Sequence[AnswerReport]) -> str:
+    """The answers to one query, a line each, for people."""
+    lines = [f"query     {reports[0].query_id}   {len(reports)} answers: give the id of one", ""]
+    lines += [
+        f"{report.id}  {report.skipped} of {report.listed} files skipped  "
+        f"{report.instant or 'no instant'}  {report.table}"
+        for report in reports
+    ]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
 class Reports:
     """The latest ``limit`` reports."""
 
@@ -92,3 +107,13 @@ class Reports:
     def get(self, report_id: str) -> AnswerReport | None:
         with self._lock:
             return self._reports.get(report_id)
+
+    def of_query(self, query_id: str) -> list[AnswerReport]:
+        """The reports on a query's answers, in the order in which they were made; of the query "" none."""
+        with self._lock:
+            return [report for report in self._reports.values() if query_id and report.query_id == query_id]
+
+    def called(self, name: str) -> AnswerReport | Sequence[AnswerReport]:
+        """The report of an id, or the only one of a query; of a query that has several, or none, all of them."""
+        found = self.get(name) or self.of_query(name)
+        return found[0] if isinstance(found, list) and len(found) == 1 else found

@@ -42,7 +42,8 @@ class Iface(object):
 
     def explain(self, report_id, secret):
         """
-        What was skipped and why not more, as text, for the report id of a reply.
+        What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its
+        reports when it has several.
 
         Parameters:
          - report_id
@@ -152,7 +153,8 @@ class Client(Iface):
 
     def explain(self, report_id, secret):
         """
-        What was skipped and why not more, as text, for the report id of a reply.
+        What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its
+        reports when it has several.
 
         Parameters:
          - report_id

@@ -24,19 +24,23 @@ class PruneRequest(object):
     file:/warehouse/a%20b, hdfs://host:8020/warehouse/t. It is decoded once, as UTF-8; a query, a fragment and a percent sign
     that begins no escape are refused. A text that begins with '/' is the path as it stands: in /warehouse/a%20b nothing is
     decoded.
-     - filter: The Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes.
-     - filter_text: hive.io.filter.text: for people who read reports and logs, never for pruning.
-     - engine: Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x).
+     - filter: Hive: the Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes. Spark: a JSON object in UTF-8,
+    {"version": 1, "conditions": [{"nodes": [...], "exact": {"INDEX": value, ...}}, ...]}; all conditions must hold. `nodes` is
+    Catalyst's Expression.toJSON, and `exact` has what it leaves out, by the index of the node (handler/catalyst/document.py).
+     - filter_text: The filter as text (hive.io.filter.text): for people who read reports and logs, never for pruning.
+     - engine: Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x); of prune() also "spark-ansi" and "spark-legacy", by
+    spark.sql.ansi.enabled of the session.
      - engine_version: The full version of the engine, such as "3.1.3".
      - time_zone: The session's time zone as an IANA name, such as "Europe/Berlin". Without it no timestamp is compared with a point in time.
-     - query_type: What the input format listed: "snapshot" (the default), "read_optimized", "incremental" or "as_of".
+     - query_type: What the engine listed: "snapshot" (the default), "read_optimized", "as_of" or, for Hive, "incremental".
      - instant: as_of: the instant asked for. incremental: the begin instant.
      - names: The listed files by name, relative to the base path, '/' between folders, as they stand in the file system (escaped, not
     decoded): UTF-8, joined by a line feed; a zlib stream of that when names_compressed is true. With "snapshot" on a
     MERGE_ON_READ table the list names the log files of the splits too, beside the base files.
      - names_compressed: Whether `names` is a zlib stream.
      - name_count: How many names there are: the client's own count, which the server compares.
-     - query_id: hive.query.id: for people who read reports and logs.
+     - query_id: For people who read reports and logs, and what explain() takes beside the id of a report: hive.query.id, or of Spark
+    spark-<application>-<execution>.
      - secret: The shared secret, when the sidecar wants one. Sidecars look at it before they look at anything else.
      - user: Who asks: for people who read reports and logs.
 
