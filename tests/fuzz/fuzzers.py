@@ -6,7 +6,7 @@ from tests.fuzz.fuzzer import Fuzzer
 
 __all__ = ["NAMES", "named"]
 
-NAMES = ("kryo", "sql", "table", "frames", "index")
+NAMES = ("kryo", "sql", "catalyst", "table", "frames", "index")
 
 
 def named(name: str) -> Fuzzer:
@@ -20,6 +20,10 @@ def named(name: str) -> Fuzzer:
             from tests.fuzz.sql import SqlFuzzer
 
             return SqlFuzzer()
+        case "catalyst":
+            from tests.fuzz.catalyst import CatalystFuzzer
+
+            return CatalystFuzzer()
         case "table":
             from tests.fuzz.table import TableFuzzer
 

@@ -14,6 +14,7 @@ import sarg
 from evaluator.binding import rules
 from evaluator.language import expression as ex
 from handler import prune
+from handler.catalyst.document import DocumentError, read_document
 from index_store.own.maintenance.operations import vacuum
 from index_store.own.store.folder import Folder
 from tests.fuzz.campaign import Campaign, command, input_of, run, try_case
@@ -93,6 +94,19 @@ def test_a_rule_that_loses_a_row_is_found_by_sql_and_made_small(monkeypatch: pyt
     assert len(finding.case) < 120
 
 
+def test_a_reader_of_sparks_filters_that_lets_an_error_through_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(data: bytes, zone: str, **limits: int) -> ex.HudiExpression:
+        try:
+            return read_document(data, zone, **limits)
+        except DocumentError as error:
+            raise KeyError(error.why) from None
+
+    monkeypatch.setattr("tests.fuzz.catalyst.read_document", broken)
+    assert "KeyError" in found("catalyst").findings[0].why
+
+
 def test_a_plan_that_believes_damaged_files_is_found_by_table(monkeypatch: pytest.MonkeyPatch) -> None:
     def credulous(*given: Any, **options: Any) -> SimpleNamespace:
         plan = prune(*given, **options)
@@ -131,7 +145,7 @@ def test_a_fault_in_the_log_of_the_sidecar_and_its_end_are_found(tmp_path: Path)
         sidecar.stop()
 
 
-@pytest.mark.parametrize("name", ["kryo", "sql"])
+@pytest.mark.parametrize("name", ["kryo", "sql", "catalyst"])
 def test_a_seed_draws_the_same_cases_again(name: str) -> None:
     fuzzer = named(name)
     drawn = [[fuzzer.dump(fuzzer.draw(random.Random(f"1 {number}"))) for number in range(30)] for _ in range(2)]
