@@ -22,7 +22,8 @@ The result is a leaf beside those that it is made of. The step ``Refine`` of the
     some members of an AND             TRUE                            the AND is TRUE only where these are
     some members of an OR              FALSE                           the OR is FALSE only where these are
 
-Nothing is added where leaf by leaf is as tight, as for ``x >= 1 AND x < 5``.
+Nothing is added where leaf by leaf is as tight, as for ``x >= 1 AND x < 5``. A list alone is refined where its
+members are all values of an interval (``evaluator.binding.member_runs``).
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from evaluator.binding.leaves import (
     Prefix,
     Test,
 )
+from evaluator.binding.member_runs import interval_sets_of, runs_of
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.language import expression as ex
@@ -61,13 +63,13 @@ _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
 
 def refined(leaves: list[BoundLeaf], steps: list[Step]) -> list[Step]:
     """The steps of a program with ``Refine`` where conditions on one column say more together; adds their leaves."""
-    if not 1 < len(leaves) <= _MAX_LEAVES:
+    if len(leaves) > _MAX_LEAVES:
         return steps
     names = [leaf.columns for leaf in leaves]
-    if len(set(names)) == len(names):
-        return steps
     shared: set[tuple[str, ...]] = {name for name in names if names.count(name) > 1 and len(name) == 1}
-    if not shared or _is_plain_conjunction(leaves, steps, shared):
+    if (not shared or _is_plain_conjunction(leaves, steps, shared)) and not any(
+        isinstance(leaf.test, Membership) and _holds_runs(leaf.test) for leaf in leaves
+    ):
         return steps
     return _Walk(leaves).walk(steps)
 
@@ -166,6 +168,8 @@ class _Walk:
         if part.column is not None:
             if part.is_compound:
                 steps += self._refinement(part.column, part.steps, _loose_bits(part.steps))
+            else:
+                steps = self._by_runs(part.column, steps)
         else:
             for column, members in part.parts.items():
                 if len(members) > 1:
@@ -173,6 +177,16 @@ class _Walk:
                     together = [*(step for member in members for step in member), part.form(len(members))]
                     steps += self._refinement(column, together, outcome.TRUE if part.form is And else outcome.FALSE)
         return _Part(steps)
+
+    def _by_runs(self, column: BoundColumn, steps: list[Step]) -> list[Step]:
+        """The steps of one leaf; where it is a list, refined by the intervals that its members fill."""
+        first, *negations = steps
+        leaf = self._leaves[first.index]  # type: ignore[union-attr]
+        if not isinstance(leaf.test, Membership) or (runs := runs_of(column.type, leaf.test.members)) is None:
+            return steps
+        test = interval_sets_of(column, runs, has_null=leaf.test.members.has_null)
+        self._leaves.append(BoundLeaf(leaf.node, test, leaf.columns, note="by the values that it leaves out"))
+        return [first, Leaf(len(self._leaves) - 1), Refine(outcome.FALSE | outcome.NULL), *negations]
 
     def _refinement(self, column: BoundColumn, steps: list[Step], bits: int) -> list[Step]:
         """A leaf that judges these steps over one column together, and the step that uses it; nothing if of no use."""
@@ -190,6 +204,11 @@ class _Walk:
         )
         self._leaves.append(BoundLeaf(node, test, (column.field.name,)))
         return [Leaf(len(self._leaves) - 1), Refine(bits)]
+
+
+def _holds_runs(test: Membership) -> bool:
+    column = test.operand
+    return isinstance(column, BoundColumn) and runs_of(column.type, test.members) is not None
 
 
 def _without_not_not(steps: list[Step]) -> list[Step]:

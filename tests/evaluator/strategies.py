@@ -270,6 +270,9 @@ def leaves(draw: st.DrawFn, columns: Sequence[str]) -> ex.HudiExpression:
             return ex.Compare(draw(_OPS), draw(constants_for(name)), column)
         case "in" | "not in" as form:
             members = draw(st.lists(constants_for(name) | st.just(_NULL), min_size=1, max_size=4))
+            if TYPES[name].kind.is_integer and draw(st.booleans()):
+                first = draw(st.integers(-6, 12))
+                members += [ex.Literal(first + step, INT) for step in range(draw(st.integers(2, 9)))]
             leaf = ex.In(column, tuple(members))
             return leaf if form == "in" else ex.Not(leaf)
         case "between":

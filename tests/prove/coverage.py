@@ -8,7 +8,7 @@ case or without a value is a hole, and a hole fails the run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +38,7 @@ FORMS = (
     "IN",
     "IN with NULL",
     "IN with 100 members",
+    "IN with neighbours",
     "key set",
     "IS NULL",
     "IS NULL of a function",
@@ -72,6 +73,12 @@ def listed(semantics: Iterable[str]) -> dict[str, tuple[str, ...]]:
         "row's value": OUTCOMES[:2] + OUTCOMES[3:4],
         "writer": FAULTS,
     }
+
+
+def _neighbours(members: Sequence[ex.Operand]) -> set[int]:
+    """The integers of a list whose next one is in the list, too."""
+    values = {m.value for m in members if isinstance(m, ex.Literal) and type(m.value) is int}
+    return {value for value in values if value + 1 in values}
 
 
 @dataclass
@@ -147,6 +154,8 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
                 yield "form", "IN with NULL"
             if len(members) >= 100:
                 yield "form", "IN with 100 members"
+            if len(_neighbours(members)) > 2:
+                yield "form", "IN with neighbours"
         case ex.InKeys():
             yield "form", "key set"
         case ex.IsNull(operand=operand):

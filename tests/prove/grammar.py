@@ -248,9 +248,20 @@ class Grammar:
         members: list[ex.Operand] = [
             self._literal(TYPES[name]) if alike else self._constant(name) for _ in range(count)
         ]
+        if rng.random() < 0.2:
+            members += self._neighbours(TYPES[name])
         if rng.random() < 0.25:
             members[rng.randrange(count)] = NULL
         return ex.In(self._column(name), tuple(members))
+
+    def _neighbours(self, sql_type: Type) -> list[ex.Operand]:
+        """A value of the columns and the ones after it: members that fill an interval."""
+        first = self._literal(sql_type)
+        if first.type != sql_type or not (sql_type.kind.is_integer or sql_type.kind is Kind.DATE):
+            return [first]
+        start = int(str(first.value))
+        largest = sql_type.integer_range()[1] if sql_type.kind.is_integer else 2_900_000
+        return [ex.Literal(min(start + step, largest), sql_type) for step in range(self._rng.randint(2, 12))]
 
     def _among_keys(self, name: str) -> ex.InKeys:
         """The column among many keys of its own type, as a join has them."""

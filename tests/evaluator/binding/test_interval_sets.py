@@ -35,7 +35,7 @@ def on_x(of: Type, values: list[object]) -> st.SearchStrategy[ex.HudiExpression]
     compared = st.builds(ex.Compare, st.sampled_from(OPERATORS), st.just(col("x")), constants)
     listed = st.builds(
         lambda members, null: ex.In(col("x"), (*members, *[NULL] * null)),
-        st.lists(constants, min_size=1, max_size=3),
+        st.lists(constants, min_size=1, max_size=3) | st.lists(constants, min_size=4, max_size=9),
         st.booleans(),
     )
     leaf = st.one_of(compared, compared, listed, st.just(ex.IsNull(col("x"))))
@@ -66,7 +66,10 @@ def test_the_outcome_of_a_range_of_integers_is_that_of_its_values(data: st.DataO
     nulls = data.draw(st.integers(0, 1))
     rows = [value for value in values if lo <= value <= hi]
     known = {"x": from_values(of, [rows[0]], [rows[-1]], [nulls], [len(rows) + nulls])}
-    assert outcome_of(expression, known) == letters(of_rows(expression, of, [*rows, *[None] * nulls]))
+    got, exact = outcome_of(expression, known), letters(of_rows(expression, of, [*rows, *[None] * nulls]))
+    # x IS NOT NULL AND x = 0 stays leaf by leaf, where NULL is possible: the commonest filters cost nothing more
+    assert got.replace("N", "") == exact.replace("N", "")
+    assert set(exact) <= set(got)
 
 
 @settings(max_examples=examples(200, at_night=5_000))
@@ -109,6 +112,22 @@ TIGHT = [
     ("x > 5.0D AND x < 3.0D", DOUBLE, (0.0, 9.0), 0, "F"),
     ("x <=> 3 AND x IS NULL", INT, (0, 9), 3, "F"),
     ("x NOT IN (1, NULL) OR x = 1", INT, (0, 9), 0, "TN"),
+    ("x IN (3, 1, 2)", INT, (1, 3), 0, "T"),
+    ("x IN (3, 1, 2)", INT, (1, 3), 2, "TN"),
+    ("x IN (3, 1, 2)", INT, (0, 3), 0, "TF"),
+    ("x IN (1, 2, 7, 8)", INT, (7, 8), 0, "T"),
+    ("x IN (1, 2, 7, 8)", INT, (2, 7), 0, "TF"),
+    ("x IN (1, 2, 7, 8)", INT, (3, 6), 0, "F"),
+    ("x NOT IN (1, 2, 3)", INT, (1, 3), 0, "F"),
+    ("x NOT IN (1, 2, 3)", INT, (1, 4), 0, "TF"),
+    ("x IN (1, 2, 3, NULL)", INT, (2, 3), 0, "T"),
+    ("x NOT IN (1, 2, 3, NULL)", INT, (1, 4), 0, "FN"),
+    ("NOT (x NOT IN (1, 2))", INT, (1, 2), 0, "T"),
+    ("x IN (DATE '2020-02-28', DATE '2020-03-01', DATE '2020-02-29')", DATE, (18320, 18322), 0, "T"),
+    ("x IN (DATE '2020-02-28', DATE '2020-03-01')", DATE, (18320, 18322), 0, "TF"),
+    ("x NOT IN (TRUE, FALSE)", BOOLEAN, (False, True), 0, "F"),
+    ("x IN (1.0BD, 2.0BD)", decimal_type(5, 1), (Decimal("1.0"), Decimal("2.0")), 0, "TF"),
+    ("x IN (1.0D, 2.0D)", DOUBLE, (1.0, 2.0), 0, "TF"),
 ]
 
 
@@ -151,7 +170,8 @@ def test_columns_and_parts_apart_keep_their_own_conditions() -> None:
         "x = 1 OR x = 5",
         "x < 5 OR x > 90",
         "x > 1 AND y < 2",
-        "x IN (1, 2) OR x IS NOT NULL AND y = 1",
+        "x IN (1, 3) OR x IS NOT NULL AND y = 1",
+        "x NOT IN (1, 3, 5)",
     ],
 )
 def test_nothing_is_added_where_leaf_by_leaf_is_as_tight(text: str) -> None:
@@ -162,6 +182,19 @@ def test_nothing_is_added_where_leaf_by_leaf_is_as_tight(text: str) -> None:
 def test_functions_of_a_column_are_no_conditions_on_it() -> None:
     expression = parse("s >= 'a' AND cast(s AS INT) <= 5 AND s < 'A'", "spark")
     assert outcome_of(expression, {"s": stats(STRING, "!", "z")}) == "FN"
+
+
+def test_a_list_beside_another_column_keeps_the_intervals_that_it_fills() -> None:
+    known = {"x": stats(INT, 1, 3), "y": stats(INT, 1, 9)}
+    assert outcome_of(parse("x NOT IN (1, 2, 3) OR y = 77", "spark"), known) == "F"
+    assert outcome_of(parse("NOT (x NOT IN (1, 2, 3) OR y = 77)", "spark"), known) == "T"
+    assert outcome_of(parse("x IN (1, 2, 3) AND y > 0", "spark"), known) == "T"
+
+
+def test_a_list_of_many_intervals_is_left_as_it_is() -> None:
+    members = ", ".join(f"{number}, {number + 1}" for number in range(0, 600, 3))
+    bound = bind(parse(f"x IN ({members})", "spark"), Schema([Field("x", INT)]), SPARK)
+    assert len(bound.leaves) == 1
 
 
 def test_many_conditions_are_left_leaf_by_leaf() -> None:
