@@ -110,7 +110,7 @@ class _Part:
     @property
     def is_compound(self) -> bool:
         """Whether it joins leaves."""
-        return len(self.steps) > 2
+        return any(type(step) is And or type(step) is Or for step in self.steps)
 
 
 class _Walk:

@@ -18,7 +18,7 @@ from evaluator.binding.leaves import IntervalSets, Piece
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language import outcome
 from evaluator.language.interval import point
-from evaluator.language.types import Type
+from evaluator.language.types import Kind, Type
 from evaluator.statistics.ranges import Members
 
 __all__ = ["interval_sets_of", "runs_of"]
@@ -46,11 +46,9 @@ def interval_sets_of(column: BoundColumn, runs: Sequence[Run], *, has_null: bool
     def piece(lo: int | None, hi: int | None) -> Piece:
         return Piece(_end(lo, column.type), _end(hi, column.type), False, False)
 
-    gaps = (
-        piece(None, runs[0][0] - 1),
-        *(piece(before[1] + 1, after[0] - 1) for before, after in pairwise(runs)),
-        piece(runs[-1][1] + 1, None),
-    )
+    is_boolean = column.type.kind is Kind.BOOLEAN  # a list of neighbours holds both of its values
+    between = (piece(before[1] + 1, after[0] - 1) for before, after in pairwise(runs))
+    gaps = () if is_boolean else (piece(None, runs[0][0] - 1), *between, piece(runs[-1][1] + 1, None))
     found = tuple(piece(*run) for run in runs)
     return IntervalSets(column, found, () if has_null else gaps, gaps if has_null else (), outcome.NULL)
 
