@@ -7,6 +7,7 @@
     TRUE, FALSE or NULL used as a condition      ``Constant``
     a constant condition used as a value         ``Literal`` of type BOOLEAN
     a condition c used as a value                ``If(c, TRUE, If(Not(c), FALSE, NULL))``
+    s ILIKE 'Ab%'                                ``lower(s) LIKE 'ab%'``
     a part that is not understood                ``Opaque`` as a value, ``Unknown`` as a condition (C1)
     ===========================================  ====================================================================
 
@@ -20,9 +21,11 @@ from collections.abc import Sequence
 from itertools import islice
 
 from evaluator.language.expression import (
+    Call,
     Constant,
     HudiExpression,
     If,
+    Like,
     Literal,
     Node,
     Not,
@@ -33,7 +36,7 @@ from evaluator.language.expression import (
 )
 from evaluator.language.types import BOOLEAN, Type
 
-__all__ = ["TRUE", "as_condition", "as_operand", "case_when", "condition_of_truth", "truth_of"]
+__all__ = ["TRUE", "any_case_like", "as_condition", "as_operand", "case_when", "condition_of_truth", "truth_of"]
 
 TRUE = Literal(True, BOOLEAN)
 _FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
@@ -63,6 +66,18 @@ def truth_of(condition: HudiExpression) -> Operand:
     if next(islice(walk(condition), _MAX_NODES, None), None) is not None:
         return Opaque("a large condition used as a value is not decided")
     return If(condition, TRUE, If(Not(condition), _FALSE, _NULL))
+
+
+def any_case_like(operand: Operand, pattern: str, escape: str) -> HudiExpression:
+    """``operand ILIKE pattern``: Spark's LIKE of both in lower case. Unknown for a pattern of letters beyond ASCII.
+
+    >>> from evaluator.language.expression import Column
+    >>> print(any_case_like(Column(("s",)), "Ab%", "#"))
+    lower(s) LIKE 'ab%'
+    """
+    if not pattern.isascii() or escape.isalpha():
+        return Unknown("ILIKE with letters beyond ASCII, or with a letter as its escape, is not decided")
+    return Like(Call("lower", (operand,)), pattern.lower(), escape)
 
 
 def condition_of_truth(node: Node) -> HudiExpression | None:

@@ -234,7 +234,8 @@ def _rounded(number: int | Fraction, *, single: bool) -> tuple[Fraction, Fractio
 
 def _may_fit_no_decimal(number: int | Fraction, literal: Type, column: Type) -> bool:
     if literal.kind is Kind.DECIMAL:
-        return literal.precision >= 38
+        # Hive converts neither side of one type, but Hive 3 may take a constant of 38 digits for NULL.
+        return literal.precision >= 38 and (literal != column or abs(number) >= 10 ** (37 - literal.scale))
     return literal.kind.is_fractional and column.kind is Kind.DECIMAL and abs(number) >= 10 ** (38 - column.scale)
 
 

@@ -40,8 +40,8 @@ class Semantics:
                                 of a float constant anew for a double column.
     decimals_meet_in_38_digits  Spark compares decimals of two types, or a decimal and an integer, in a type of 38
                                 digits that has the larger scale. A number that does not fit is NULL, or an error.
-    decimals_may_be_null        Hive's comparison with a decimal of 38 digits, or of a decimal with a double that no
-                                decimal holds, may be NULL.
+    decimals_may_be_null        Hive's comparison with a decimal of 38 digits, unless it is a shorter number and both
+                                sides have one type, or of a decimal with a double that no decimal holds, may be NULL.
     between_is_one_test         Hive's BETWEEN converts both bounds before it compares: see ``binding.between``.
     nullif_converts             Hive's nullif casts its second argument to the type of the first one, and may cut it.
     text_takes_column_type      Spark casts a text that is compared with an integer to that integer type, and to NULL

@@ -55,7 +55,6 @@ IN_WORDS = {
     "SubtractDates": "the difference of two dates",
     "SubtractTimestamps": "the difference of two timestamps",
     "Collate": "a collation",
-    "ILike": "ILIKE",
     "CalendarInterval": "an interval",
     **dict.fromkeys(
         ("MultiplyYMInterval", "MultiplyDTInterval", "DivideYMInterval"), "an interval of a computed length"

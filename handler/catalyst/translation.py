@@ -5,6 +5,7 @@
     EqualTo, LessThan, ...; EqualNullSafe         =, <, ...; <=>
     In, InSet                                     IN; of an empty list FALSE, or NULL for a NULL (3.5)
     Like, LikeAny, LikeAll, StartsWith, ...       LIKE
+    ILike                                         LIKE of the text in lower case
     RLike                                         the fixed text it starts with, AND ?
     IsNull, IsNotNull, Not, And, Or               the same
     a boolean value                               value = TRUE
@@ -29,7 +30,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluator.language.construction import TRUE, as_condition, as_operand, case_when
+from evaluator.language.construction import TRUE, any_case_like, as_condition, as_operand, case_when
 from evaluator.language.expression import (
     And,
     Call,
@@ -293,6 +294,17 @@ def _like(node: CatalystNode, children: list[Node]) -> HudiExpression:
     return _like_pattern(children, lambda text: text, escape)
 
 
+def _ilike(node: CatalystNode, children: list[Node]) -> HudiExpression:
+    escape = node.exact
+    if not isinstance(escape, str) or len(escape) != 1:
+        return Unknown("ILIKE with an escape character that is not told is not decided")
+    match children:
+        case [value, Literal(value=str(text), type=Type(kind=Kind.STRING))]:
+            return any_case_like(_operand(value), text, escape)
+        case _:
+            return _like_pattern(children, lambda text: text)
+
+
 def _like_pattern(children: list[Node], pattern_of: Callable[[str], str], escape: str = "\\") -> HudiExpression:
     """``value LIKE pattern_of(text)`` of the children [value, text]."""
     match children:
@@ -391,6 +403,7 @@ _CONDITIONS: Mapping[str, Callable[[CatalystNode, list[Node]], HudiExpression]] 
     "In": _in,
     "InSet": _in_set,
     "Like": _like,
+    "ILike": _ilike,
     "LikeAny": _like_patterns(Or, None),
     "LikeAll": _like_patterns(And, None),
     "NotLikeAny": _like_patterns(Or, Not),

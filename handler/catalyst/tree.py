@@ -23,6 +23,7 @@ __all__ = ["CatalystNode", "missing_parts", "read_tree"]
 #: The field that the JSON leaves out, by class.
 _MISSING_FIELDS = {
     "Like": "escapeChar",
+    "ILike": "escapeChar",
     "LikeAny": "patterns",
     "LikeAll": "patterns",
     "NotLikeAny": "patterns",

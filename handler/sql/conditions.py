@@ -13,7 +13,8 @@ startswith(s, 'p')        s LIKE 'p%', with the wildcards of p escaped
 s LIKE ANY ('a%', 'b%')   s LIKE 'a%' OR s LIKE 'b%'
 a boolean value           value = TRUE
 s RLIKE '^ab.'            s LIKE 'ab%' AND ?(reason)
-ILIKE, subqueries         ?(reason)
+s ILIKE 'Ab%'             lower(s) LIKE 'ab%'
+subqueries                ?(reason)
 ========================  ===========================================================================
 """
 
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from evaluator.language.construction import TRUE, truth_of
+from evaluator.language.construction import TRUE, any_case_like, truth_of
 from evaluator.language.expression import (
     And,
     Call,
@@ -95,8 +96,8 @@ def _condition(node: exp.Expr) -> HudiExpression:
             return _escaped(node)
         case exp.Like():
             return _like(node, "\\")
-        case exp.ILike() | exp.Escape():
-            return _undecided(node, "ILIKE is not decided")
+        case exp.ILike():
+            return _any_case_like(node, "\\")
         case exp.RegexpLike():
             return _regular_expression((node.this, node.expression))
         case exp.Boolean():
@@ -219,9 +220,9 @@ def _between(node: exp.Between) -> HudiExpression:
 
 def _escaped(node: exp.Escape) -> HudiExpression:
     like, escape = node.this, node.expression
-    if not isinstance(like, exp.Like) or not (isinstance(escape, exp.Literal) and len(escape.name) == 1):
+    if not isinstance(like, exp.Like | exp.ILike) or not (isinstance(escape, exp.Literal) and len(escape.name) == 1):
         return Unknown("ESCAPE is not decided here")
-    positive = _like(like, escape.name)
+    positive = _like(like, escape.name) if isinstance(like, exp.Like) else _any_case_like(like, escape.name)
     return Not(positive) if like.args.get("negate") else positive
 
 
@@ -236,6 +237,16 @@ def _like(node: exp.Like, escape: str) -> HudiExpression:
             return Unknown("NOT LIKE with ANY or ALL is not decided")
         return Or(children) if isinstance(patterns, exp.Any) else And(children)
     return _like_pattern(node.this, patterns, escape)
+
+
+def _any_case_like(node: exp.ILike, escape: str) -> HudiExpression:
+    match _text_of(_operand(node.expression)):
+        case Literal(value=str(text)):
+            return any_case_like(_operand(node.this), text, escape)
+        case Literal(value=None):
+            return Constant(None)
+        case _:
+            return Unknown("an ILIKE pattern that is not a constant is not decided")
 
 
 def _like_pattern(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression:

@@ -257,3 +257,22 @@ def test_nullif_with_a_constant_of_the_columns_type_is_decided_in_hive():
     field = SCHEMA.resolve("l", case_sensitive=False)
 
     assert outcomes_of(ex.IsNull(_nullif("l", LIT(0, INT))), field, [[0], [5]], "hive4") == [TRUE, FALSE]
+
+
+@pytest.mark.parametrize(("literal", "expected"), [(decimal_type(38, 10), "TF"), (decimal_type(38, 5), "TFN")])
+@pytest.mark.parametrize("engine", ["hive", "hive3", "hive4"])
+def test_hive_converts_no_decimal_of_38_digits_to_its_own_type(literal: Type, expected: str, engine: str) -> None:
+    """A common type of two others may not hold a number, which is NULL then. Of one type nothing is converted.
+
+    Hive 3 finds ``d38 <=> 99999999999999999999999999999999999999`` TRUE for NULL: the constant is NULL.
+    """
+    of = decimal_type(38, 10)
+    known = {"x": from_values(of, [Decimal("10.5")], [Decimal("20.5")], [0], [9])}
+    expression = ex.Compare("=", ex.Column(("x",)), ex.Literal(Decimal("10.5"), literal))
+    bound = bind(expression, Schema([Field("x", of)]), Semantics.named(engine, "UTC"))
+    [got] = evaluate(bound, 1, [StatisticsProvider("column_stats", known)]).outcomes.tolist()
+    longest = ex.Compare("=", ex.Column(("x",)), ex.Literal(Decimal("9" * 28 + "." + "9" * 10), of))
+    bound = bind(longest, Schema([Field("x", of)]), Semantics.named(engine, "UTC"))
+    [of_longest] = evaluate(bound, 1, [StatisticsProvider("column_stats", known)]).outcomes.tolist()
+    assert outcome.describe(of_longest) == "{false, null}"
+    assert outcome.describe(got) == {"TF": "{true, false}", "TFN": "{true, false, null}"}[expected]

@@ -31,6 +31,12 @@ SCHEMA = Schema([Field("s", STRING)])
         ("^ba+", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
         ("^ba$", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
         (r"^ba\d", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^a|^b", "(s LIKE 'a%' OR s LIKE 'b%')"),
+        ("^ab$|^b", "((s LIKE 'ab%' AND ?(the rest of a regular expression is not decided)) OR s LIKE 'b%')"),
+        ("^(ba)", "s LIKE 'ba%'"),
+        ("^(a|b|50%)", "(s LIKE 'a%' OR s LIKE 'b%' OR s LIKE '50\\%%')"),
+        ("^(a|b)c", "((s LIKE 'a%' OR s LIKE 'b%') AND ?(the rest of a regular expression is not decided))"),
+        ("^(a|b)+", "((s LIKE 'a%' OR s LIKE 'b%') AND ?(the rest of a regular expression is not decided))"),
     ],
     ids=str,
 )
@@ -39,9 +45,20 @@ def test_a_fixed_start_is_a_prefix(pattern, text):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["ba", "^", "^b?", "^.a", "^a|b", "(?i)^ba", "^ba(?i)x", "", "^(ba)", "^[b]", r"^\Qa", "^ä", "\\^a"]
+    "pattern", ["ba", "^", "^b?", "^.a", "^a|b", "(?i)^ba", "^ba(?i)x", "", "^[b]", r"^\Qa", "^ä", "\\^a"]
 )
 def test_a_pattern_without_a_fixed_start_is_unknown(pattern):
+    assert isinstance(matches(col("s"), pattern), ex.Unknown)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("^(a|b)?", "^(a|b)*", "^(a|b){0,1}", "^(a|)", "^(|a)", "^(a|.b)", "^(a|b)|c", "^(a|b)c|d", "^((a|b))"),
+        *("^a[|]b", r"^a\|^b", "^a|(^b)", "^(a|b?)", "(?i)^(a|b)", "^(?:a|b)", "a|^b", "^a||^b"),
+    ],
+)
+def test_alternatives_without_a_fixed_start_are_unknown(pattern):
     assert isinstance(matches(col("s"), pattern), ex.Unknown)
 
 
@@ -57,5 +74,9 @@ def test_what_a_pattern_is_found_in_starts_as_it_says(rest, text):
             assert not actual or value_of(prefix, {"s": text}, SCHEMA, SPARK) is True
         case ex.Like() as prefix:
             assert actual is value_of(prefix, {"s": text}, SCHEMA, SPARK)
+        case ex.Or() as starts if not any(isinstance(node, ex.Unknown) for node in ex.walk(starts)):
+            assert actual is value_of(starts, {"s": text}, SCHEMA, SPARK)
+        case ex.Or() as starts:
+            assert not actual or value_of(starts, {"s": text}, SCHEMA, SPARK) is not False
         case other:
             assert isinstance(other, ex.Unknown)
