@@ -108,6 +108,8 @@ def resolve_operand(
 
 
 def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
+        node = _untried(node)
     shift = None if isinstance(node, ex.Cast) else date_shift(node.function, arguments, semantics)
     if shift is not None and not all(isinstance(argument, BoundConstant) for argument in arguments):
         return _bind_shift(shift, node.type, semantics)
@@ -119,8 +121,11 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
         return _bind_ranged(node, arguments, semantics)
     except UnsupportedError:
         constants = [one for one in arguments if isinstance(one, BoundConstant)]
-        is_known = SYNONYMS.get(node.function, node.function) in RESULTS and semantics.functions_of_spark
-        if not is_known or len(constants) == len(arguments) or any(one.is_range for one in constants):
+        if (
+            SYNONYMS.get(node.function, node.function) not in RESULTS
+            or len(constants) == len(arguments)
+            or any(one.is_range for one in constants)
+        ):
             raise
     return _bind_single(node, arguments, semantics)
 
@@ -185,7 +190,10 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
 
 
 def _untried(node: ex.Call) -> ex.Cast | ex.Call:
-    """The function that Spark's try_... tries. It is the same where it has one value in every mode."""
+    """The function that Spark's try_... tries. It is the same where it has one value in every mode.
+
+    Where it has not, no bound is known, and NULL is possible (``evaluator.functions``).
+    """
     if node.function == "try_cast" and node.type is not None and len(node.arguments) == 1:
         return ex.Cast(node.arguments[0], node.type)
     return ex.Call(_TRIED[node.function], node.arguments)

@@ -12,7 +12,11 @@ file, and ``base`` holds the interface:
     epoch_numbers.py unix_date unix_seconds timestamp_seconds ...
     date_pattern.py  date_format
     zone_shifts.py   from_utc_timestamp to_utc_timestamp
+    months_apart.py  months_between next_day
+    curves.py        pow cbrt sin atan degrees factorial ...
     text.py          lower upper substr left concat length ...   (letter_case.py: letters of a range)
+    number_texts.py  hex and bin of integers, ascii
+    digests.py       md5 sha1 sha2 crc32
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
     constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
     single_values.py of single values, as of constants: lpad instr replace to_date(text, pattern) ...
@@ -27,7 +31,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.functions import arithmetic, bits, calendar, conditional, epoch_numbers, text, zone_shifts
+from evaluator.functions import (
+    arithmetic,
+    bits,
+    calendar,
+    conditional,
+    curves,
+    digests,
+    epoch_numbers,
+    months_apart,
+    number_texts,
+    text,
+    zone_shifts,
+)
 from evaluator.functions.base import RangeFunction
 from evaluator.language.function_names import SYNONYMS
 
@@ -38,8 +54,12 @@ _BY_NAME = {
     **bits.FUNCTIONS,
     **calendar.FUNCTIONS,
     **conditional.FUNCTIONS,
+    **curves.FUNCTIONS,
+    **digests.FUNCTIONS,
     **epoch_numbers.FUNCTIONS,
+    **months_apart.FUNCTIONS,
     **text.FUNCTIONS,
+    **number_texts.FUNCTIONS,
     **zone_shifts.FUNCTIONS,
 }
 #: Range functions by name and by synonym.

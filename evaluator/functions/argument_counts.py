@@ -14,6 +14,7 @@ __all__ = ["ARGUMENT_COUNTS", "check_count"]
 _COUNTS: dict[tuple[int, int | None], str] = {
     (1, 1): "abs negative positive floor ceil sign exp expm1 ln log log10 log1p log2 sqrt isnan "
     "year quarter month day dayofyear hour minute second last_day to_date to_timestamp unix_timestamp "
+    "sin cos asin acos atan tanh degrees radians cbrt factorial md5 sha1 crc32 bin ascii "
     "weekofyear yearofweek dayofweek weekday ~ to_unix_timestamp lower upper initcap trim ltrim rtrim length hex "
     "unix_date unix_seconds unix_millis unix_micros date_from_unix_date timestamp_seconds timestamp_millis "
     "timestamp_micros",
@@ -22,8 +23,8 @@ _COUNTS: dict[tuple[int, int | None], str] = {
         2,
         2,
     ): "+ - * / % pmod div & | ^ shiftleft shiftright shiftrightunsigned from_utc_timestamp to_utc_timestamp "
-    "date_add date_sub add_months datediff trunc date_trunc date_format left repeat",
-    (2, 3): "substring",
+    "date_add date_sub add_months datediff trunc date_trunc date_format left repeat pow sha2 next_day",
+    (2, 3): "substring months_between",
     (1, None): "greatest least concat coalesce branches",
 }
 #: The least and the greatest count by the name of a function; None: there is no greatest one.

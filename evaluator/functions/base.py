@@ -62,9 +62,13 @@ class RangeFunction:
 
 
 def strict(arguments: Sequence[Argument], lo: Any = None, hi: Any = None, *, null: bool = False) -> Interval:
-    """The interval of a result that is NULL when any argument is. ``null``: it may be NULL for other reasons too."""
+    """The interval of a result that is NULL when any argument is. ``null``: it may be NULL for other reasons too.
+
+    Without a value for each argument there is no such reason: of a slice without rows nothing is NULL.
+    """
     intervals = [a.interval for a in arguments]
-    return Interval(lo, hi, null or any(i.null for i in intervals), all(i.value for i in intervals))
+    value = all(i.value for i in intervals)
+    return Interval(lo, hi, (null and value) or any(i.null for i in intervals), value)
 
 
 def monotone(argument: Argument, function: Callable[[Any], Any], *, null: bool = False) -> Interval:

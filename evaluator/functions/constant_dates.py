@@ -39,7 +39,7 @@ from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
 from evaluator.language.zones import wall_clock_of
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "weekday_of"]
 
 _SECOND = 1_000_000
 _HOUR = 3_600 * _SECOND
@@ -100,11 +100,17 @@ def _of_day(compute: Callable[[datetime.date], int]) -> ConstantFunction:
 
 
 def _next_day(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> Result | None:
-    day, name = _day(values[0], types[0]), values[1]
-    if day is None or not isinstance(name, str):
+    day, wanted = _day(values[0], types[0]), weekday_of(values[1])
+    if day is None or wanted is None:
         return None
-    wanted = [n for n, one in enumerate(_DAYS_OF_WEEK) if name.isascii() and name.upper() in (one[:2], one[:3], one)]
-    return date_constant(day + 1 + (wanted[0] - _date(day).weekday() - 1) % 7) if wanted else None
+    return date_constant(day + 1 + (wanted - _date(day).weekday() - 1) % 7)
+
+
+def weekday_of(name: object) -> int | None:
+    """The weekday, from 0 for Monday, that ``'MO'``, ``'Mon'`` or ``'monday'`` names; None for any other text."""
+    if not isinstance(name, str) or not name.isascii():
+        return None
+    return next((n for n, one in enumerate(_DAYS_OF_WEEK) if name.upper() in (one[:2], one[:3], one)), None)
 
 
 def _months_between(

@@ -1,4 +1,4 @@
-"""Functions of constant texts in Spark, where the result for these arguments is the same in every version and setting.
+"""Functions of constant texts, where the result for these arguments is the same in every version and setting.
 
     replace('BUILD_NG', '_', 'I')         'BUILDING'
     concat(1994 + 1, '-01-01')            '1995-01-01'
@@ -7,7 +7,12 @@
     regexp_replace('1995-01', '[-/]', '')  '199501': of a pattern of plain characters and sets of them
     cast('1995-1-1 00:00:00' as date)     DATE '1995-01-01'
 
-Sources: Spark ``UTF8String``, ``SparkDateTimeUtils.stringToDate``; ``test_constant_texts.py`` asks Spark.
+They are Spark's. Some are Hive's too, for fewer arguments (``is_alike_in_hive``): ``replace`` of an empty text puts the
+new one between all characters there, and ``lpad`` with nothing is NULL.
+
+Sources: Spark ``UTF8String``, ``SparkDateTimeUtils.stringToDate``; ``test_constant_texts.py`` asks Spark. Hive
+``UDFReplace``, ``GenericUDFBasePad``, ``GenericUDFTranslate`` and their like, whose classes answered the same in 2.3.10
+and 4.0.1.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import Any
 
 from evaluator.language.epoch import DAY, EPOCH_ORDINAL
 
-__all__ = ["CONCATENATED", "TEXT_FUNCTIONS", "clock_of_text", "day_of_text"]
+__all__ = ["CONCATENATED", "TEXT_FUNCTIONS", "clock_of_text", "day_of_text", "in_hive", "is_alike_in_hive"]
 
 #: Functions of any number of texts; of ``concat`` also of integers.
 CONCATENATED: dict[str, Callable[[Sequence[Any]], str]] = {
@@ -168,6 +173,46 @@ TEXT_FUNCTIONS: dict[tuple[str, int], tuple[Callable[..., str | int | None], str
     ("bin", 1): (_bits_of_number, "i"),
     **{("elt", count): (_element, "i" + "n" * (count - 1)) for count in range(2, 12)},
 }
+
+
+def _always(_: Sequence[Any]) -> bool:
+    return True
+
+
+def _is_padding(values: Sequence[Any]) -> bool:
+    text, length, pad = values
+    return length >= 0 and bool(pad) and (text + pad).isascii()
+
+
+#: By name and number of arguments: whether Hive's result for these values, texts where Spark's has texts, is Spark's.
+_ALIKE_IN_HIVE: dict[tuple[str, int], Callable[[Sequence[Any]], bool]] = {
+    ("reverse", 1): _always,
+    ("replace", 3): lambda values: bool(values[1]),
+    ("translate", 3): _always,
+    ("lpad", 3): _is_padding,
+    ("rpad", 3): _is_padding,
+    ("regexp_replace", 3): _always,
+    ("substring_index", 3): lambda values: bool(values[1]),
+    ("instr", 2): _always,
+    ("locate", 2): _always,
+    ("locate", 3): lambda values: bool(values[0]) and values[2] >= 0,
+    ("octet_length", 1): _always,
+}
+
+
+def in_hive(name: str, count: int) -> bool:
+    """Whether a function of so many arguments is known in Hive, too."""
+    return (name, count) in _ALIKE_IN_HIVE or (name == "concat_ws" and count > 1)
+
+
+def is_alike_in_hive(name: str, values: Sequence[Any]) -> bool:
+    """Whether Hive has the function, and Spark's result for these values. All but lengths and places must be texts."""
+    expected = TEXT_FUNCTIONS[name, len(values)][1] if (name, len(values)) in TEXT_FUNCTIONS else "t" * len(values)
+    if not in_hive(name, len(values)):
+        return False
+    if not all(isinstance(value, int if want == "i" else str) for value, want in zip(values, expected, strict=True)):
+        return False
+    return name == "concat_ws" or _ALIKE_IN_HIVE[name, len(values)](values)
 
 
 def day_of_text(text: str) -> int | None:

@@ -26,7 +26,7 @@ from typing import Any
 from evaluator.functions import constant_dates, constant_moments, constant_numbers
 from evaluator.functions.base import Argument
 from evaluator.functions.constant_moments import Result, of_spans, timestamp_of_text
-from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS
+from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS, is_alike_in_hive
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import point
@@ -105,7 +105,7 @@ def _as_date(argument: Argument) -> Argument:
 
 def _of_texts(name: str, values: Sequence[Any], types: Sequence[Type], semantics: Semantics) -> Result | None:
     kinds = "".join("t" if t.kind is Kind.STRING else "i" if t.kind.is_integer else "?" for t in types)
-    if not semantics.functions_of_spark or "?" in kinds:
+    if "?" in kinds or not (semantics.functions_of_spark or is_alike_in_hive(name, values)):
         return None
     if any(isinstance(value, int) and abs(value) >= _LARGE for value in values) and name != "concat":
         return None

@@ -1,10 +1,11 @@
-"""Spark's functions that are known of single values: of the one value that a slice has, as of a constant.
+"""Functions that are known of single values: of the one value that a slice has, as of a constant.
 
     lpad(month, 2, '0')          on a partition column with '3' in the slice    '03'
     to_date(day, 'yyyyMMdd')     with '20200301'                                 DATE '2020-03-01'
     instr(s, 'x')                with 'abc' .. 'abx'                             nothing: more than one value
 
-The results are those of ``constants``, which every version and setting agrees on.
+The results are those of ``constants``, which every version and setting agrees on. Most functions are Spark's, some are
+Hive's too (``constant_texts``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from evaluator.functions import constant_dates, constant_moments, constant_numbers
 from evaluator.functions.base import Argument
-from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS
+from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS, in_hive
 from evaluator.functions.constants import constant_result, with_dates, with_times
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import UNKNOWN, Interval
@@ -27,7 +28,7 @@ RESULTS: Mapping[str, Type] = {
     **dict.fromkeys(("reverse", "replace", "translate", "right", "lpad", "rpad", "regexp_replace"), STRING),
     **dict.fromkeys(("concat", "concat_ws"), STRING),
     **dict.fromkeys(("trim", "ltrim", "rtrim", "btrim", "substring_index", "split_part"), STRING),
-    **dict.fromkeys(("instr", "locate", "ascii", "octet_length", "bit_length", "dayofweek_iso"), INT),
+    **dict.fromkeys(("instr", "locate", "octet_length", "bit_length", "dayofweek_iso"), INT),
     **dict.fromkeys(("next_day", "make_date", "to_date"), DATE),
     "to_timestamp": TIMESTAMP,
 }
@@ -39,7 +40,7 @@ _TABLES = (TEXT_FUNCTIONS, constant_dates.FUNCTIONS, constant_moments.FUNCTIONS,
 def result_of_single_values(name: str, types: Sequence[Type], semantics: Semantics) -> Type:
     """The type of the result. Raises UnsupportedError for a function, or for types, of which nothing is known."""
     is_known = name in CONCATENATED or any((name, len(types)) in table for table in _TABLES)
-    if name not in RESULTS or not is_known or not semantics.functions_of_spark:
+    if name not in RESULTS or not is_known or not (semantics.functions_of_spark or in_hive(name, len(types))):
         raise UnsupportedError(f"function {name} is not decided")
     for one in types:
         if not (one.kind in (Kind.STRING, Kind.VARCHAR, Kind.DATE) or one.kind.is_integer or one.kind.is_timestamp):

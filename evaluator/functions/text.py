@@ -107,31 +107,18 @@ def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 
 
 def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """repeat(text, n) of constants."""
-    text, count = (constant_of(a, "an argument of repeat") for a in arguments)
-    if not isinstance(count, int) or len(text) * count > 1 << 20:
+    """repeat(text, n) of one text: 'b' is less than 'ba', and 'bb' is not less than 'baba'."""
+    text, count = arguments[0].interval, constant_of(arguments[1], "a count")
+    if not text.is_point:
+        return strict(arguments)
+    if not isinstance(count, int) or len(text.lo) * count > 1 << 20:
         raise UnsupportedError("repeat beyond 1 MiB is not decided")
-    return strict(arguments, text * max(count, 0), text * max(count, 0))
+    return strict(arguments, text.lo * max(count, 0), text.lo * max(count, 0))
 
 
 def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     x = arguments[0].interval
     return strict(arguments, len(x.lo), len(x.lo)) if x.is_point else strict(arguments, 0)
-
-
-def _hex_type(types: Sequence[Type]) -> Type:
-    if any(t.kind not in (Kind.STRING, Kind.VARCHAR, Kind.BINARY) for t in types[:1]):
-        raise UnsupportedError(f"hex of {types[0]} is not decided")
-    return STRING
-
-
-def _hex(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """hex(c): two digits for each byte, which sort as the bytes do."""
-
-    def digits(value: str | bytes) -> str:
-        return (value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")).hex().upper()
-
-    return monotone(arguments[0], digits)
 
 
 def _trimmed(*, left: bool, right: bool) -> RangeFunction:
@@ -174,5 +161,4 @@ FUNCTIONS = {
     "rtrim": _trimmed(left=False, right=True),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
-    "hex": RangeFunction(_hex_type, _hex),
 }

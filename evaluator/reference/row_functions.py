@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import math
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -218,7 +220,31 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "log2": _above(0, math.log2),
     "sqrt": _above(0, math.sqrt),
     "sign": lambda x: float((x > 0) - (x < 0)),
+    "sin": lambda x: math.sin(x),
+    "cos": lambda x: math.cos(x),
+    "asin": lambda x: math.asin(x) if -1 <= x <= 1 else None,
+    "acos": lambda x: math.acos(x) if -1 <= x <= 1 else None,
+    "atan": lambda x: math.atan(x),
+    "tanh": lambda x: math.tanh(x),
+    "degrees": lambda x: x * 180 / math.pi if abs(x) < 1e300 else _infinite(),
+    "radians": lambda x: x * math.pi / 180,
+    "cbrt": lambda x: float(np.cbrt(x)),
+    "pow": lambda x, n: _power(x, n),
+    "factorial": lambda n: math.factorial(n) if 0 <= n <= 20 else None,
 }
+
+
+def _infinite() -> float:
+    raise UnsupportedError("a number that may be infinite has no row form")
+
+
+def _power(x: float, n: float) -> float:
+    if (x <= 0 and n < 0) or (x < 0 and n != int(n)):
+        raise UnsupportedError("such a power of a negative number or of 0 has no row form")
+    try:
+        return math.pow(x, n)
+    except OverflowError:
+        return _infinite()
 
 
 def _moment(value: Any, value_type: Type) -> Any:
@@ -275,6 +301,22 @@ def _add_months(moment: datetime.datetime, count: int) -> int:
     return min(_day(first) + moment.day - 1, _last_day(first))
 
 
+def _months_between(a: datetime.datetime, b: datetime.datetime, rounds: bool = True) -> float:
+    """Whole months, and the rest in months of 31 days."""
+    months = (a.year - b.year) * 12 + a.month - b.month
+    if a.day == b.day or all((one + datetime.timedelta(days=1)).day == 1 for one in (a, b)):
+        return float(months)
+    since = [one - one.replace(day=1, hour=0, minute=0, second=0, microsecond=0) for one in (a, b)]
+    seconds = [one.days * 86_400 + one.seconds for one in since]
+    result = months + (seconds[0] - seconds[1]) / (31 * 86_400)
+    return round(result, 8) if rounds else result
+
+
+def _next_day(moment: datetime.datetime, name: str) -> int:
+    days = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+    return _day(moment) + 1 + (days.index(name[:3].upper()) - moment.weekday() - 1) % 7
+
+
 def _text_of_seconds(seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
     return _formatted(EPOCH + datetime.timedelta(seconds=seconds), pattern)
 
@@ -298,6 +340,8 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "add_months": _add_months,
     "last_day": _last_day,
     "to_date": _day,
+    "months_between": _months_between,
+    "next_day": _next_day,
     "trunc": lambda m, unit: _day(_truncated(m, unit)),
     "date_trunc": lambda unit, m: (_truncated(m, unit) - EPOCH) // MICROSECOND,
     "date_format": _formatted,
@@ -330,7 +374,32 @@ def _repeated(text: str, count: int) -> str:
     return text * max(count, 0)
 
 
+def _encoded(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _sha2(value: Any, length: int) -> str | None:
+    made_by = {0: hashlib.sha256, 224: hashlib.sha224, 256: hashlib.sha256, 384: hashlib.sha384, 512: hashlib.sha512}
+    return made_by[length](_encoded(value)).hexdigest() if length in made_by else None
+
+
+def _hex(value: Any) -> str:
+    return f"{value & 0xFFFF_FFFF_FFFF_FFFF:X}" if isinstance(value, int) else _encoded(value).hex().upper()
+
+
+def _ascii(text: str) -> int:
+    if text and ord(text[0]) > 127:
+        raise UnsupportedError("ascii of a character beyond ASCII has no row form: engines differ")
+    return ord(text[0]) if text else 0
+
+
 _TEXT: Mapping[str, Callable[..., Any]] = {
+    "md5": lambda s: hashlib.md5(_encoded(s)).hexdigest(),
+    "sha1": lambda s: hashlib.sha1(_encoded(s)).hexdigest(),
+    "sha2": _sha2,
+    "crc32": lambda s: zlib.crc32(_encoded(s)),
+    "bin": lambda n: f"{n & 0xFFFF_FFFF_FFFF_FFFF:b}",
+    "ascii": _ascii,
     "lower": lambda s: s.lower(),
     "upper": lambda s: s.upper(),
     "initcap": lambda s: re.sub("(^| ).", lambda found: found[0].title(), s.lower()),
@@ -341,6 +410,6 @@ _TEXT: Mapping[str, Callable[..., Any]] = {
     "rtrim": lambda s: s.rstrip(" "),
     "concat": lambda *parts: "".join(parts),
     "length": len,
-    "hex": lambda s: (s if isinstance(s, bytes) else s.encode()).hex().upper(),
+    "hex": _hex,
     "repeat": _repeated,
 }

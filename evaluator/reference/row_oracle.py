@@ -99,6 +99,8 @@ def value_of(
             case ex.Cast(type=target):
                 value, value_type = children[0] if target.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
                 return (None if value is None else convert(value, value_type, target)), target
+            case ex.Call(function="try_cast", type=Type() as target) if semantics.functions_of_spark and children:
+                return _tried(*_shown(children[0], semantics), target), target
             case ex.Call(function=function, arguments=()) if function in MOMENT_FUNCTIONS:
                 return _of_clock(function, semantics)
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
@@ -223,6 +225,15 @@ def _is_moment(operands: list[_Typed]) -> bool:
 def _without_fraction(micros: int, semantics: Semantics) -> int:
     """Whole seconds: Spark's ``UnixTime`` divides as Java does, towards 0."""
     return math.trunc(Fraction(micros, 1_000_000)) if semantics.functions_of_spark else micros // 1_000_000
+
+
+def _tried(value: Any, source: Type, target: Type) -> Any:
+    """Spark's try_cast: NULL where the value does not fit, where CAST may wrap it."""
+    if value is None:
+        return None
+    result = convert(value, source, target)
+    is_whole = source.kind.is_integer and target.kind.is_integer
+    return result if not is_whole or result == value else None
 
 
 def _call(name: str, arguments: list[_Typed]) -> _Typed:

@@ -38,7 +38,8 @@ __all__ = ["result_type"]
 
 #: An integer type, and the digits that it has beside a decimal, smallest type first.
 _INTEGERS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
-_DOUBLES = ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "sqrt", "sign")
+_ANGLES = ("sin", "cos", "asin", "acos", "atan", "tanh", "degrees", "radians")
+_DOUBLES = ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "sqrt", "sign", "pow", "cbrt", *_ANGLES)
 _PARTS = (
     "weekofyear",
     "yearofweek",
@@ -54,7 +55,7 @@ _PARTS = (
     "second",
     "datediff",
 )
-_DATES = ("date_add", "date_sub", "add_months", "last_day", "to_date", "trunc")
+_DATES = ("date_add", "date_sub", "add_months", "last_day", "to_date", "trunc", "next_day")
 _TEXTS = ("lower", "upper", "initcap", "left", "substring", "trim", "ltrim", "rtrim", "repeat")
 
 
@@ -96,9 +97,14 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
             return _greatest(types)
         case "coalesce" | "branches":
             return _branch(types)
-        case "hex":
-            _check(types[0].kind in (Kind.STRING, Kind.VARCHAR, Kind.BINARY), name)
-            return STRING
+        case "hex" | "md5" | "sha1" | "sha2" | "crc32" | "bin" | "ascii":
+            return _of_bytes(name, types[0])
+        case "factorial":
+            _check(types[0].kind.is_integer and types[0] != BIGINT, name)
+            return BIGINT
+        case "months_between":
+            _check(all(_is_temporal(t) for t in types[:2]), name)
+            return DOUBLE
         case "unix_seconds" | "unix_millis" | "unix_micros":
             _check(types[0].kind is Kind.TIMESTAMP_LTZ, name)
             return BIGINT
@@ -127,6 +133,12 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
         _check(_is_string(types[0]), name)
         return INT if name == "length" else STRING
     return _of_date(name, types)
+
+
+def _of_bytes(name: str, of: Type) -> Type:
+    kinds = (Kind.STRING, Kind.VARCHAR) if name == "ascii" else (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
+    _check(of.kind.is_integer if name == "bin" else of.kind in kinds or (name == "hex" and of.kind.is_integer), name)
+    return {"crc32": BIGINT, "ascii": INT}.get(name, STRING)
 
 
 def _of_date(name: str, types: Sequence[Type]) -> Type:

@@ -18,7 +18,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/functions.md"
 
 #: Functions of which bounds of a column say nothing, and why.
 UNDECIDABLE = {
-    "md5, sha1, sha2, crc32, hash, xxhash64": "a hash spreads neighbours over all results",
+    "hash, xxhash64": "a hash spreads neighbours over all results",
     "soundex, levenshtein": "the order of the results has nothing to do with that of the texts",
     "base64, unbase64, encode, decode": "the order of the digits is not that of the bytes",
     "regexp_extract": "any text of the range may hold the pattern",

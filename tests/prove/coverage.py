@@ -44,6 +44,8 @@ FORMS = (
     "IS NULL of a function",
     "LIKE",
     "LIKE with escape",
+    "ILIKE",
+    "try_cast",
     "TRUE FALSE NULL",
     "unknown condition",
     "AND",
@@ -160,8 +162,9 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
             yield "form", "key set"
         case ex.IsNull(operand=operand):
             yield "form", "IS NULL" if isinstance(operand, ex.Column) else "IS NULL of a function"
-        case ex.Like(pattern=pattern, escape=escape):
-            yield "form", "LIKE with escape" if escape in pattern else "LIKE"
+        case ex.Like(operand=operand, pattern=pattern, escape=escape):
+            in_any_case = isinstance(operand, ex.Call)
+            yield "form", "ILIKE" if in_any_case else "LIKE with escape" if escape in pattern else "LIKE"
         case ex.Constant():
             yield "form", "TRUE FALSE NULL"
         case ex.Unknown():
@@ -175,6 +178,8 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
                 yield "form", "struct field"
         case ex.Cast(type=to):
             yield "cast to", str(to)
+        case ex.Call(function="try_cast"):
+            yield "form", "try_cast"
         case ex.Call(function=name):
             yield "function", name
         case ex.If():

@@ -14,9 +14,10 @@ from typing import Any
 
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
-from evaluator.language.construction import truth_of
+from evaluator.language.construction import any_case_like, truth_of
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
+from evaluator.language.regular_expression import matches
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import (
     BIGINT,
@@ -194,7 +195,7 @@ class Grammar:
             case 15:
                 return ex.Not(ex.Compare("<=>", self._column(name), self._constant(name)))
             case 16 | 17:
-                like = ex.Like(self._column(rng.choice(_CLASSES["text"])), self._pattern(), rng.choice("\\\\\\a"))
+                like = self._like(self._column(rng.choice(_CLASSES["text"])))
                 return ex.Not(like) if rng.random() < 0.3 else like
             case 18:
                 return ex.Compare("=", ex.Column((rng.choice(("b", "b2")),)), ex.Literal(True, BOOLEAN))
@@ -206,6 +207,19 @@ class Grammar:
                 return ex.Compare(rng.choice(OPERATORS), self._literal(sql_type), self._literal(sql_type))
             case _:
                 return self._function_leaf()
+
+    def _like(self, column: ex.Column) -> ex.HudiExpression:
+        """LIKE, ILIKE or RLIKE."""
+        rng = self._rng
+        match rng.randrange(8):
+            case 0:
+                return any_case_like(column, self._pattern(), rng.choice("\\#"))
+            case 1:
+                starts = ["".join(rng.choices("abpl1", k=rng.randint(1, 3))) for _ in range(rng.randint(1, 3))]
+                text = "|".join(starts)
+                return matches(column, rng.choice((f"^({text})", "|".join(f"^{start}" for start in starts))))
+            case _:
+                return ex.Like(column, self._pattern(), rng.choice("\\\\\\a"))
 
     def _column(self, name: str) -> ex.Column:
         """The column, sometimes in other case or declared as another type that Hive may show."""
@@ -358,7 +372,8 @@ class Grammar:
         if rng.random() < 0.2:
             operand, _ = self._operand("any", VOID, depth - 1)
             target = rng.choice(CAST_TARGETS)
-            return ex.Cast(operand, target), target
+            tried = rng.random() < 0.15
+            return ex.Call("try_cast", (operand,), target) if tried else ex.Cast(operand, target), target
         if rng.random() < 0.06:
             then, sql_type = self._operand("any", VOID, 0)
             return ex.If(self.leaf(), then, self._operand("same", sql_type, 0)[0]), sql_type
@@ -388,6 +403,10 @@ class Grammar:
                 return ex.Literal(rng.choice(UNITS), STRING), STRING
             case "zone":
                 return ex.Literal(rng.choice(ZONES), STRING), STRING
+            case "digest":
+                return ex.Literal(rng.choice((0, 224, 256, 384, 512, 1)), INT), INT
+            case "weekday":
+                return ex.Literal(rng.choice(("MON", "Tue", "sunday")), STRING), STRING
             case "pattern":
                 return ex.Literal(rng.choice(PATTERNS), STRING), STRING
             case "same":

@@ -53,6 +53,13 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("lower", "lcase", "upper", "ucase", "initcap", "trim", "ltrim", "rtrim", "length", "hex"), ("text",)
     ),
+    **dict.fromkeys(("sin", "cos", "asin", "acos", "atan", "tanh", "degrees", "radians", "cbrt"), ("number",)),
+    "pow": ("number", "small"),
+    **dict.fromkeys(("factorial", "bin"), ("integer",)),
+    **dict.fromkeys(("md5", "sha1", "crc32", "ascii"), ("text",)),
+    "sha2": ("text", "digest"),
+    "months_between": ("moment", "moment"),
+    "next_day": ("moment", "weekday"),
     "left": ("text", "small"),
     **dict.fromkeys(("substr", "substring"), ("text", "small", "small?")),
     "concat": ("text", "text", "text*"),

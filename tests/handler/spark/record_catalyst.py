@@ -6,8 +6,10 @@ from run to run, and without package names) and the values that it leaves out, b
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -15,6 +17,9 @@ from pyspark.sql.types import StructType, _parse_datatype_string
 
 from handler.spark.catalyst.conditions import _resolved
 from tests.handler.spark.catalyst_cases import MEANINGS, NEWER_MEANINGS, SCHEMA, ZONE
+
+#: The nodes of a condition, and the values that they leave out, by place.
+_Recorded = tuple[Sequence[Mapping[str, object]], Mapping[int, object]]
 
 LEFT_OUT = ("exprId", "qualifier", "metadata", "plan", "resultId", "nonInheritableMetadataKeys")
 
@@ -47,13 +52,22 @@ def main() -> None:
 
 
 def _recorded(spark: SparkSession, schema: StructType, text: str) -> object:
-    items, parts = _resolved(spark, schema, text)
-    assert items is not None
+    resolved = _resolved(spark, schema, text, ())
+    assert resolved is not None
+    items, parts = functools.reduce(_and, resolved)
     exact = {place: list(value) if isinstance(value, bytes | bytearray) else value for place, value in parts.items()}
     return {"nodes": [_slim(item) for item in items], "exact": exact}
 
 
-def _slim(item: dict[str, object]) -> dict[str, object]:
+def _and(left: _Recorded, right: _Recorded) -> _Recorded:
+    """Two conditions that must both hold, as the one that Spark took apart."""
+    node = {"class": "org.apache.spark.sql.catalyst.expressions.And", "num-children": 2, "left": 0, "right": 1}
+    first, second = 1, 1 + len(left[0])
+    parts = {first + place: value for place, value in left[1].items()}
+    return [node, *left[0], *right[0]], parts | {second + place: value for place, value in right[1].items()}
+
+
+def _slim(item: Mapping[str, object]) -> dict[str, object]:
     """Without numbers of the run; the copies of a node that an expression keeps beside its children are dropped too."""
     kept = {key: value for key, value in item.items() if key not in LEFT_OUT and not _is_copy(key, value)}
     kept["class"] = str(item["class"]).rpartition(".")[2]
