@@ -217,6 +217,8 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
     interval = argument.interval
     unit = Fraction(1, 10**target.scale)
     limit = 10 ** (target.precision - target.scale)
+    if not interval.is_bounded and not argument.type.kind.is_fractional:
+        return _open_decimal(argument, unit, limit)
     if not interval.is_bounded or not all(math.isfinite(end) for end in (interval.lo, interval.hi)):
         return strict([argument], null=True)
     lo = Fraction(exact_number(interval.lo)) - _half_gap(interval.lo, argument.type, semantics)
@@ -231,6 +233,15 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
         hi if exact else math.floor(hi / unit + 1) * unit,
         null=semantics.doubles_may_not_fit and source.kind.is_fractional,
     )
+
+
+def _open_decimal(argument: Argument, unit: Fraction, limit: int) -> Interval:
+    """An exact number of which one bound is known: it is rounded by less than a unit, or NULL where it does not fit."""
+    ends = [
+        None if end is None or abs(end) + 2 * unit >= limit else Fraction(exact_number(end)) + step
+        for end, step in ((argument.interval.lo, -unit), (argument.interval.hi, unit))
+    ]
+    return strict([argument], *ends, null=True)
 
 
 def _half_gap(value: Any, source: Type, semantics: Semantics) -> Fraction:
