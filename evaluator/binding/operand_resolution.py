@@ -190,10 +190,7 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
 
 
 def _untried(node: ex.Call) -> ex.Cast | ex.Call:
-    """The function that Spark's try_... tries. It is the same where it has one value in every mode.
-
-    Where it has not, no bound is known, and NULL is possible (``evaluator.functions``).
-    """
+    """The function that Spark's try_... tries. Where modes differ, no bound is known of it, and NULL is possible."""
     if node.function == "try_cast" and node.type is not None and len(node.arguments) == 1:
         return ex.Cast(node.arguments[0], node.type)
     return ex.Call(_TRIED[node.function], node.arguments)
