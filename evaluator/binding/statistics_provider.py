@@ -57,7 +57,8 @@ provider knows the fares of the slices 1 and 2:
 
 Slice 4 stays: no provider knows anything about it.
 
-A provider that would have to read too much returns ``Declined(why)``. That rules out nothing, and a plan says so.
+A provider that would have to read too much returns ``Declined(why)``. That rules out nothing but what it names, and a
+plan says so.
 
 **Matches.** ``filter_might_match(bound, candidates)`` is asked once for a whole filter, for the slices that statistics
 and look-ups leave. An index of rows knows which values stand together in one row, which no single leaf shows.
@@ -87,9 +88,14 @@ FilterMightMatch = Callable[[BoundExpression, Mask], "Match | None"]
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """No answer from a provider that has such keys, because it would cost too much. ``why`` is for people."""
+    """No answer from a provider that has such keys, or one of some slices only, because it would cost too much.
+
+    why             for people
+    might_contain   ``(n,) bool``: False for the slices that are ruled out nevertheless; None where there are none
+    """
 
     why: str
+    might_contain: Mask | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -195,9 +195,14 @@ class Evaluation:
 
     @property
     def declined(self) -> Mapping[tuple[int, str], str]:
-        """By leaf and provider, why keys that the provider has were not looked up."""
+        """By leaf and provider, why keys that the provider has were not looked up, or not in some slices."""
         _ = self.kept_rows
         return {} if self._lookups is None else self._lookups.declined
+
+    def was_looked_up(self, index: int, provider: str) -> bool:
+        """Whether a provider answered for a leaf, in some slices at least."""
+        _ = self.kept_rows
+        return self._lookups is not None and self._lookups.allowed(index, provider) is not None
 
     # -- outcomes
 

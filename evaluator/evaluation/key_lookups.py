@@ -105,5 +105,6 @@ class KeyLookups:
         answer = provider.might_contain(lookup, candidates)
         if isinstance(answer, Declined):
             self.declined[index, provider.name] = answer.why
-        elif answer is not None:
+            answer = answer.might_contain
+        if answer is not None:
             self._answers[index, provider.name] = answer | ~candidates

@@ -34,11 +34,11 @@ from index_store.own.advice.selectivity_score import (
     score_of_lookups,
     score_of_statistics,
 )
-from index_store.own.builders.file_rows import read_rows
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.values import python_values
+from index_store.table.file_rows import read_rows
 
 __all__ = ["score_of", "values_of"]
 

@@ -239,7 +239,11 @@ def _plan(
             if leaf.reason and leaf.reason not in known
         ]
         reasons += [
-            Reason("leaf", f"{filter_.bound.leaves[leaf].text}: {kind} is not used: {why}")
+            Reason(
+                "leaf",
+                f"{filter_.bound.leaves[leaf].text}: {kind} is "
+                f"{'used in part' if evaluation.was_looked_up(leaf, kind) else 'not used'}: {why}",
+            )
             for (leaf, kind), why in evaluation.declined.items()
         ]
         reasons += _unknown_in_undecided(read, filter_, schema, semantics)

@@ -65,6 +65,8 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
                 record: Any = fastavro.schemaless_reader(io.BytesIO(content[q + 4 : q + 4 + size]), schema, None)
                 yield record
                 q += 4 + size
+        elif kind == 5:
+            yield from parquet.read_table(io.BytesIO(content)).to_pylist()
         else:
             assert kind in (0, 1), f"block of type {kind}"
         position += 14 + length

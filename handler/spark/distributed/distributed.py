@@ -252,8 +252,13 @@ class _DistributedStatistics(TableStatistics):
             except Exception as error:
                 self.on_failure(kind.name, error)
                 return None
-            if of_rows is None or isinstance(of_rows, Declined):
-                return of_rows
+            if isinstance(of_rows, Declined):
+                return replace(of_rows, might_contain=expanded(of_rows.might_contain))
+            return expanded(of_rows)
+
+        def expanded(of_rows: Mask | None) -> Mask | None:
+            if of_rows is None:
+                return None
             might_contain: Mask = np.zeros(n, np.bool_)
             might_contain[rows] = of_rows
             return might_contain

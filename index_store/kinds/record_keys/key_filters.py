@@ -1,9 +1,10 @@
 """The bloom filter of record keys in each base file's own footer. Answers ``key = v`` and ``key IN (...)``.
 
 Hudi writes it with every base file of most tables, with or without ``bloom_filters`` in the metadata table. A file
-whose filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of
-theirs. Only footers of candidates that other kinds leave are read, and only as many as ``Footers`` allows; every
-other slice, and one without a filter, is kept.
+whose filter holds none of the keys has no row of them. Log files have none when no key lies within the bounds of
+theirs, or, where one does, when it is not among their keys: then they are read (``stored_values``). Only footers and
+log files of candidates that other kinds leave are read, and only as many as ``Footers`` and ``StoredValues`` allow;
+every other slice, and one without a filter, is kept.
 Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
 """
 
@@ -26,7 +27,8 @@ from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.key_witness import begin_witnesses
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys, too_many_probes
-from index_store.storage.errors import FormatError
+from index_store.kinds.record_keys.stored_values import StoredValues
+from index_store.storage.errors import FormatError, naming_column
 from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ __all__ = ["KeyFilters", "make"]
 
 #: So many footers are begun before it is known whether the values have a text as keys.
 FOOTERS_BEGUN = 32
+_KEY = Field(RECORD_KEY, STRING)
 _FILTER, _TYPE = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
 
 
@@ -54,6 +57,7 @@ class KeyFilters(KeyLookupKind):
         self._table = table
         self._slices = slices
         self._filters: dict[str, BloomFilter | None] = {}
+        self._stored = StoredValues(table)
 
     def is_key(self, column: Field) -> bool:
         """Whether the column is the record key."""
@@ -78,11 +82,19 @@ class KeyFilters(KeyLookupKind):
         self._table.footers.expect(missing)
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         mask = np.ones(len(self._slices), np.bool_)
+        reached: dict[int, Sequence[str]] = {}
         for slice_index in slice_indices:
             one = self._slices[slice_index]
             bloom = self._filter(one.base_file) if one.base_file else None
-            if bloom is not None and not any(bloom.might_contain(key) for key in raw):
-                mask[slice_index] = one.log_files and self._logs_reach(slice_index, keys)
+            if not one.base_file or (bloom is not None and not any(bloom.might_contain(key) for key in raw)):
+                mask[slice_index] = False
+                if one.log_files and self._logs_reach(slice_index, keys):
+                    reached[slice_index] = one.log_files
+        with naming_column(self._table.path, RECORD_KEY):
+            held = self._stored.look_up(_KEY, keys, reached)
+        mask[list(held.slices)] = True
+        if held.why:
+            return Declined(held.why, mask)
         return None if mask.all() else mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -102,8 +114,7 @@ class KeyFilters(KeyLookupKind):
         """Statistics of the record keys in the log files alone."""
         logs = tuple(replace(one, base_file=None) for one in self._slices)
         kind = column_stats(self._table, replace(self._slices, items=logs))
-        key = Field(RECORD_KEY, STRING)
-        return None if kind is None else kind.statistics([key]).get(RECORD_KEY)
+        return None if kind is None else kind.statistics([_KEY]).get(RECORD_KEY)
 
     def _filter(self, path: str) -> BloomFilter | None:
         if path not in self._filters:

@@ -1,13 +1,9 @@
-r"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by ``record_index`` to slices (RFC-77).
-
-    entry   escape(text of the value) + $ + escape(record key)      \ stands before \, $ and U+0000 in both parts
+"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by ``record_index`` to slices (RFC-77).
 
                                     version 1 (tables of version 8)     version 2 (version 9)
-    group that holds an entry       by the hash of the whole key        by the hash of escape(text) + $
+    entry                           value, $, record key (``secondary_entries``)
+    group that holds an entry       by the hash of the whole key        by the hash of value and $
     NULL                            no entry                            U+0000, not escaped
-    text of a date                  2019-06-15                          days since 1970
-    text of a timestamp             not known here                      microseconds since 1970, of a column of those
-    text of text and integers       itself, decimal digits              the same
 
 A value without an entry is in no row only if every row has its entry. So the index is trusted where
 
@@ -26,17 +22,23 @@ name keys that the record index has. Entries that a delete block removes are loo
 checksum, and only where all entries are read would a changed one leave a key with two entries. Two faults that hide
 from each other (a row without an entry and one with two, none in the sample) would pass there.
 
-A slice with log files is never ruled out: the merged row of a key in a log file is not known here (``logged_keys``).
-The proof above covers all rows of other slices, and the rows of such a slice whose keys no log file has. An index of
-version 1 is not used in a table with log files. Source: ``SecondaryIndexKeyUtils``,
+In a MERGE_ON_READ table the values themselves are read (``stored_values``) where an entry may have another text:
+
+    slices with log files               merged rows; Hudi's index of them depends on what its writer merged
+    all slices, of several indexes      Hudi 1.1 and 1.2 write updates in log files into the index that was made first,
+                                        and leave the others as they were: a compaction puts stale rows into base files
+    all slices, of an index that        version 1 beside log files, keys that stand twice, another number of entries
+    is not proven to be whole
+
+Where rows are merged by a rule of the user's own, slices with log files are kept (C3).
+Source: ``SecondaryIndexKeyUtils``, ``HoodieAppendHandle``,
 docs/facts/hudi-record-and-secondary-index.md#secondary-index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,9 +47,8 @@ import numpy.typing as npt
 
 from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
-from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT
-from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust
+from evaluator.statistics.distrust import Trust
 from index_store.formats.keys import file_group
 from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
@@ -56,21 +57,25 @@ from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_ind
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex, too_many
 from index_store.kinds.record_keys.record_index import make as record_index
+from index_store.kinds.record_keys.secondary_entries import escape, split_entry, texts_of
+from index_store.kinds.record_keys.stored_values import StoredValues
 from index_store.storage.errors import FormatError, StatsError, TableError, naming_column
+from index_store.table.merge_rule import merges_to_stored_values
 from index_store.table.schema_history import read_name_history
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
+__all__ = ["SecondaryIndex", "make"]
 
 ENTRIES_READ = 250_000
 #: How much of a larger index is looked at: so many blocks, so many entries of each.
 SAMPLED_BLOCKS, SAMPLED_ENTRIES = 32, 16
 #: The bounds of so many files are looked up to see whether the index is of the column.
 WITNESSES = 4
-_EPOCH = date(1970, 1, 1)
+#: So many instants are read to see which indexes the table ever made.
+INDEXINGS_READ = 16
 
 
 def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
@@ -81,10 +86,26 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
     if keys is None:
         return None
     try:
-        found = {info.columns[0]: info for info in read_index_info(table) if info.read and info.name.startswith(PREFIX)}
+        every = [info for info in read_index_info(table) if info.name.startswith(PREFIX)]
     except TableError:  # index.json is damaged; no kind is lost but this one
         return None
-    return SecondaryIndex(table, slices, keys, found) if found else None
+    found = {info.columns[0]: info for info in every if info.read}
+    return SecondaryIndex(table, slices, keys, found, [info.name for info in every]) if found else None
+
+
+def _is_only_one(table: Table, names: Iterable[str]) -> bool:
+    """Whether the table has one secondary index and, as far as the active timeline shows, never made another."""
+    made = set(names)
+    indexings = [one for one in table.timeline.instants if one.action == "indexing"]
+    if len(made) > 1 or len(indexings) > INDEXINGS_READ:
+        return False
+    try:
+        for instant in indexings:
+            infos = table.timeline.details(instant).get("indexPartitionInfos") or ()
+            made |= {name for info in infos if (name := str(info["metadataPartitionPath"])).startswith(PREFIX)}
+    except (TableError, FormatError, TypeError, KeyError):
+        return False
+    return len(made) == 1
 
 
 class SecondaryIndex(KeyLookupKind):
@@ -92,7 +113,14 @@ class SecondaryIndex(KeyLookupKind):
 
     name = "secondary_index"
 
-    def __init__(self, table: Table, slices: FileSlices, keys: RecordIndex, indexes: Mapping[str, IndexInfo]) -> None:
+    def __init__(
+        self,
+        table: Table,
+        slices: FileSlices,
+        keys: RecordIndex,
+        indexes: Mapping[str, IndexInfo],
+        names: Sequence[str],
+    ) -> None:
         self._table = table
         self._slices = slices
         self._keys = keys
@@ -100,10 +128,13 @@ class SecondaryIndex(KeyLookupKind):
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
         self._sampled: set[str] = set()
+        self._is_merged = table.table_type == "MERGE_ON_READ" or any(one.log_files for one in slices)
+        self._names = names
+        self._stored = StoredValues(table)
 
     def begin(self, columns: Sequence[Field]) -> None:
         """Start to read the indexes of these columns, and the record index that proves them."""
-        if not self._table.storage.is_local:
+        if not self._table.storage.is_local and (not self._is_merged or self._is_only_one):
             self._keys.begin()
             for column in columns:
                 self._index(column).groups.begin()
@@ -115,12 +146,33 @@ class SecondaryIndex(KeyLookupKind):
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | Declined | None:
-        """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
-        if column.name in self._indexes and len(values) > LOOK_UPS:
+        """True for the slices that hold a row with one of the values, as far as the index or the values show it."""
+        if column.name not in self._indexes:
+            return None
+        if len(values) > LOOK_UPS:
             return too_many(len(values))
+        by_index = self._by_index(column, values, candidates)
+        if not self._is_merged or isinstance(by_index, Declined):
+            return by_index
+        read = np.ones(len(self._slices), np.bool_) if by_index is None else self._logged
+        mask = read.copy() if by_index is None else by_index | read
+        chosen = np.flatnonzero(read if candidates is None else read & candidates).tolist()
+        if not merges_to_stored_values(self._table.properties):
+            chosen = [slice_index for slice_index in chosen if not self._logged[slice_index]]
+        with naming_column(self._table.path, column.name):
+            held = self._stored.look_up(column, values, {one: self._slices[one].files for one in chosen})
+        mask[chosen] = False
+        mask[list(held.slices)] = True
+        return Declined(held.why, mask) if held.why else mask
+
+    def _by_index(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None
+    ) -> npt.NDArray[np.bool_] | Declined | None:
+        """The slices that the entries lead to; None where the index is not trusted."""
+        if self._is_merged and not self._is_only_one:
+            return None
         keys = self.record_keys(column, values) if self._knows_every_row(column) else None
-        found = keys if keys is None or isinstance(keys, Declined) else self._keys.locate_keys(sorted(keys), candidates)
-        return found if found is None or isinstance(found, Declined) else found | self._logged
+        return keys if keys is None or isinstance(keys, Declined) else self._keys.locate_keys(sorted(keys), candidates)
 
     def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | Declined | None:
         """The record keys that the index has for non-null values.
@@ -143,18 +195,24 @@ class SecondaryIndex(KeyLookupKind):
         return found_keys
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """All slices or none, for the columns that have an index."""
+        """All slices or none, for the columns that have an index; of values that are read, before they are."""
         n, logged = len(self._slices), int(self._logged.sum())
+        custom = 0 if merges_to_stored_values(self._table.properties) else logged
         known: dict[str, ColumnCoverage] = {}
         for column in columns:
-            if column.name in self._indexes:
-                if self._knows_every_row(column):
-                    counts = {Trust.OK: n - logged, Trust.NO_RECORD: logged}
-                    known[column.name] = ColumnCoverage(n - logged, {why: m for why, m in counts.items() if m})
-                else:
-                    why = Trust.NO_RECORD if self._keys.keys_are_unique else Trust.KEY_TWICE
-                    known[column.name] = ColumnCoverage(0, {why: n})
+            if column.name not in self._indexes:
+                continue
+            if self._is_merged or self._knows_every_row(column):
+                counts = {Trust.OK: n - custom, Trust.CUSTOM_MERGE: custom}
+                known[column.name] = ColumnCoverage(n - custom, {why: m for why, m in counts.items() if m})
+            else:
+                why = Trust.NO_RECORD if self._keys.keys_are_unique else Trust.KEY_TWICE
+                known[column.name] = ColumnCoverage(0, {why: n})
         return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _is_only_one(self) -> bool:
+        return _is_only_one(self._table, self._names)
 
     @cached_property
     def _logged(self) -> npt.NDArray[np.bool_]:
@@ -282,55 +340,3 @@ class _Index:
                     counted += 1
                     found.add(key)
         return found if len(found) == counted and read <= limit else None
-
-
-def escape(text: str) -> str:
-    """A value or record key as it stands in an entry."""
-    return text.replace("\\", "\\\\").replace("$", "\\$").replace("\0", "\\\0")
-
-
-def split_entry(key: bytes) -> tuple[str, str]:
-    """The escaped value with its ``$``, and the plain record key. Raises FormatError for anything else."""
-    try:
-        text = key.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as error:
-        raise FormatError("an entry of a secondary index is not text") from error
-    if "\\" not in text and "$" in text:
-        value, _, rest = text.partition("$")
-        return f"{value}$", rest
-    position = 0
-    while position < len(text) and text[position] != "$":
-        position += 1 + (text[position] == "\\")
-    if position >= len(text):
-        raise FormatError("an entry of a secondary index has no $ between value and record key")
-    rest = text[position + 1 :]
-    if "\\" in rest:
-        parts = iter(rest)
-        rest = "".join(next(parts, "") if part == "\\" else part for part in parts)
-    return text[: position + 1], rest
-
-
-def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:
-    """Every text that an index of this version may hold for a non-null value; () when that is not certain.
-
-    ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form. Of old
-    dates and times the calendar of the writer is not known.
-    """
-    kind = column.type.kind
-    if isinstance(value, str):
-        return (value,) if kind in (Kind.STRING, Kind.VARCHAR) else ()
-    if not isinstance(value, int) or isinstance(value, bool):
-        return ()
-    if kind is Kind.TIMESTAMP_LTZ:
-        return (str(value),) if version == 2 and unit == "micros" and value >= ANCIENT_MICROS else ()
-    if kind.is_integer:
-        return (str(value),)
-    if kind is not Kind.DATE or value < ANCIENT_DAY:
-        return ()
-    if version == 2:
-        return (str(value),)
-    try:
-        day = _EPOCH + timedelta(days=value)
-    except OverflowError:
-        return ()
-    return (day.isoformat(), str(value))

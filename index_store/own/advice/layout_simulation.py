@@ -32,16 +32,16 @@ from evaluator.language.types import Kind
 from index_store.own.advice.sample import InMemory, Sample
 from index_store.own.advice.selectivity_score import ranks_of
 from index_store.own.builder import FILE_ID
-from index_store.own.builders.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.own.builders.sketching import ROWS, SketchPlan, nulls_field, sketch_rows
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import with_ids
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
-from index_store.own.sketches.values import plain_type
 from index_store.storage.errors import TableError
+from index_store.table.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.table.file_slices import FileSlice, FileSlices
 from index_store.table.file_types import ABSENT, FileType
+from index_store.table.plain_values import plain_type
 
 if TYPE_CHECKING:
     from index_store.table.table import Table

@@ -37,10 +37,10 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
-from index_store.own.builders.file_rows import ColumnRows
 from index_store.own.sketches.min_max import cut_off, raised
 from index_store.own.sketches.values import python_values, value_bytes
 from index_store.storage.errors import FormatError
+from index_store.table.file_rows import ColumnRows
 from index_store.table.file_types import EMPTY, FileType
 
 __all__ = ["EXPRESSION", "INPUTS", "ZONE", "BoundsOfExpression", "Expression", "from_json", "to_json"]

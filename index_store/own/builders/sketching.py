@@ -27,13 +27,13 @@ from evaluator.language.errors import UnsupportedError
 from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.own.builder import FILE_ID
 from index_store.own.builders.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
-from index_store.own.builders.file_rows import ColumnRows, RowBatch, parquet_rows, read_rows
 from index_store.own.builders.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
 from index_store.storage.errors import FormatError
 from index_store.storage.storage import Storage
+from index_store.table.file_rows import ColumnRows, RowBatch, parquet_rows, read_rows
 from index_store.table.file_types import ABSENT, EMPTY, FileType
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ from index_store.own.secondary.keys import (
     prefix_range,
     ranges_of,
 )
-from index_store.own.sketches.values import plain_type
+from index_store.table.plain_values import plain_type
 
 __all__ = ["KeyRanges", "pieces_of_many", "pieces_of_values", "ranges_of_filter", "required_leaves"]
 

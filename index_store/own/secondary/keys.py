@@ -33,8 +33,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.language.types import Kind, Type
-from index_store.own.sketches.values import plain_type
 from index_store.storage.errors import FormatError
+from index_store.table.plain_values import plain_type
 
 __all__ = [
     "NULL",

@@ -28,12 +28,12 @@ import numpy as np
 import pyarrow as pa
 
 from evaluator.language.types import BIGINT, Type
-from index_store.own.builders.file_rows import RowBatch, read_rows
 from index_store.own.builders.sketching import SketchPlan, sketch_rows
 from index_store.own.definition import Definition
 from index_store.own.secondary.keys import encode, is_encodable
 from index_store.storage.errors import FormatError, StatsError, TableError
 from index_store.storage.storage import Storage
+from index_store.table.file_rows import RowBatch, read_rows
 from index_store.table.file_types import ABSENT, FileType
 from index_store.table.table_schema import RECORD_KEY
 

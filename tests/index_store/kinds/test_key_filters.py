@@ -9,11 +9,12 @@ from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import open_table
-from index_store.kinds.record_keys import record_keys
+from index_store.kinds.record_keys import record_keys, stored_values
 from index_store.kinds.record_keys.key_filters import KeyFilters
 from index_store.kinds.record_keys.record_index import RecordIndex
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import rows_of
+from tests.index_store.synthetic import log_block
 
 KEY = Field("_hoodie_record_key", STRING)
 
@@ -86,6 +87,39 @@ def test_both_kinds_know_the_keys_of_a_table_with_log_files(hudi_table):
         assert all(held[place] for place in np.flatnonzero(mask))
         filtered = kinds["key_filters"].might_contain(KEY, [key])
         assert filtered is None or (filtered | ~mask).all()
+
+
+@pytest.mark.parametrize("name", ["1.1.1_bucket_ch_mor", "1.1.1_bucket_ch_resized_mor", "1.1.1_nonpart_mor"])
+def test_keys_within_the_bounds_of_log_files_are_looked_up_among_their_keys(hudi_table, name):
+    """Of slices that are log files only, too. A deletion is no row."""
+    path = hudi_table(name)
+    slices, kinds = kinds_of(path)
+    stored = [{row["_hoodie_record_key"] for file in one.files for row in rows_of(path / file)} for one in slices]
+    every = sorted(set().union(*stored))
+    for key in [*every[::3], "k0000", "k0001x", "zzz"]:
+        mask = kinds["key_filters"].might_contain(KEY, [key])
+        assert (mask if mask is not None else np.ones(len(slices), np.bool_)).tolist() == [
+            key in keys for keys in stored
+        ]
+    assert any(one.log_files and not one.base_file for one in slices) == (name == "1.1.1_bucket_ch_mor")
+
+
+@pytest.mark.parametrize(("fault", "why"), [("cut", "log block"), ("type", "block of type 4"), ("size", "beyond")])
+def test_a_slice_whose_log_files_cannot_be_searched_is_kept(hudi_copy, monkeypatch, fault, why):
+    path = hudi_copy("1.1.1_bucket_ch_mor")
+    slices, kinds = kinds_of(path)
+    number = next(number for number, one in enumerate(slices) if one.log_files)
+    log = path / slices[number].log_files[0]
+    if fault == "size":
+        monkeypatch.setattr(stored_values, "MAX_BYTES", log.stat().st_size - 1)
+    else:
+        log.write_bytes(log.read_bytes()[:-1] if fault == "cut" else log.read_bytes() + log_block(4, b"x", "1"))
+    key = next(iter(rows_of(path / slices[number + 1].log_files[0])))["_hoodie_record_key"]
+    monkeypatch.setattr(KeyFilters, "_logs_reach", lambda *_: True)
+    answer = kinds["key_filters"].might_contain(KEY, [key])
+    assert why in answer.why
+    assert answer.might_contain[[number, number + 1]].all()
+    assert fault == "size" or answer.might_contain.sum() == 2
 
 
 def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):

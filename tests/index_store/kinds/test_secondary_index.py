@@ -22,7 +22,7 @@ from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys import secondary_index
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_index import RecordIndex
-from index_store.kinds.record_keys.secondary_index import escape, split_entry, texts_of
+from index_store.kinds.record_keys.secondary_entries import escape, split_entry, texts_of
 from tests.index_store.rows import plain, rows_of
 
 COW = "1.1.1_sec_cow"
@@ -115,26 +115,17 @@ def test_entries_lead_from_each_value_to_the_keys_of_its_rows(hudi_table, name):
     assert found > 240
 
 
-def test_slices_with_log_files_are_kept_and_the_others_answered_exactly(hudi_table):
-    path = hudi_table("1.1.1_sec_mor")
+@pytest.mark.parametrize("name", MOR)
+def test_slices_of_merged_rows_are_answered_by_the_values_of_their_files(hudi_table, name):
+    path = hudi_table(name)
     table, slices, kind = kind_of(path)
-    logged = [bool(one.log_files) for one in slices]
-    assert 0 < sum(logged) < len(slices)
+    assert 0 < sum(bool(one.log_files) for one in slices) < len(slices)
     for column in indexed(table):
-        held = [values_of(rows_of(path / one.base_file), column.name) for one in slices]
-        assert kind.coverage([column]).columns[column.name].usable == logged.count(False)
-        assert kind.might_contain(column, ABSENT[column.name]).tolist() == logged
+        held = [set().union(*(values_of(rows_of(path / file), column.name) for file in one.files)) for one in slices]
+        assert kind.coverage([column]).columns[column.name].usable == len(slices)
+        assert not kind.might_contain(column, ABSENT[column.name]).any()
         for value in set().union(*held) - {None}:
-            assert kind.might_contain(column, [value]).tolist() == [
-                has_logs or value in values for has_logs, values in zip(logged, held, strict=True)
-            ]
-
-
-def test_log_files_prove_nothing_of_version_1(hudi_table):
-    table, _, kind = kind_of(hudi_table("1.0.2_sec_mor"))
-    for column in indexed(table):
-        assert kind.might_contain(column, ABSENT[column.name]) is None
-        assert kind.coverage([column]).columns[column.name].usable == 0
+            assert kind.might_contain(column, [value]).tolist() == [value in values for values in held]
 
 
 @pytest.mark.parametrize("name", [COW, "1.1.1_sec_mor"])
@@ -411,7 +402,7 @@ def test_filters_on_timestamps_find_their_rows_in_every_session_zone(hudi_table,
     assert ruled_out > 20
 
 
-@pytest.mark.parametrize("name", ["1.0.2_sec_cow", "1.1.1_sec_cow", "1.1.1_sec_mor"])
+@pytest.mark.parametrize("name", COWS)
 def test_a_definition_that_names_another_column_is_noticed(hudi_copy, name):
     """index.json has no checksum: a byte of ``i`` may become that of ``n``."""
     path = hudi_copy(name)

@@ -14,7 +14,6 @@ from index_store import open_table
 from index_store.own.builder import FILE_ID
 from index_store.own.builders.aggregates import AGGREGATES, aggregate, united
 from index_store.own.builders.expressions import EXPRESSION, to_json
-from index_store.own.builders.file_rows import read_rows
 from index_store.own.builders.local import build_locally
 from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.definition import Definition, Entry
@@ -26,6 +25,7 @@ from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import version_files
 from index_store.storage.storage import Storage
+from index_store.table.file_rows import read_rows
 from index_store.table.file_types import FileType
 from tests.evaluator.strategies import TYPES
 from tests.index_store.own.parquet_rows import awkward_files, possible, write_parquet

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from index_store.own.builders.file_rows import ColumnRows, RowBatch
 from index_store.own.builders.sketching import SketchPlan, sketch_rows
+from index_store.table.file_rows import ColumnRows, RowBatch
 from index_store.table.file_types import FileType
 from tests.index_store.own.parquet_rows import SKETCHES
 

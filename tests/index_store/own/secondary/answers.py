@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.language.types import Type
-from index_store.own.builders.file_rows import read_rows
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import encode_value, leading_of
@@ -16,6 +15,7 @@ from index_store.own.secondary.sorted_table import read_sorted
 from index_store.own.sketches.values import python_values
 from index_store.own.store.folder import Folder
 from index_store.own.store.versions import latest_versions
+from index_store.table.file_rows import read_rows
 from index_store.table.table import Table
 
 

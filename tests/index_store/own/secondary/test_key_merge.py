@@ -18,9 +18,9 @@ from index_store.own.secondary.keys import encode, encode_value
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.search import Search
 from index_store.own.secondary.sorted_table import SortedTable, SortedWriter
-from index_store.own.sketches.values import plain_type
 from index_store.own.store.folder import Folder
 from index_store.storage.errors import TableError
+from index_store.table.plain_values import plain_type
 from tests.index_store.own.secondary.entry_batches import entry_batch
 from tests.index_store.own.secondary.test_runs import batch_of, expected_of
 

@@ -24,9 +24,9 @@ from index_store.own.secondary.keys import (
     prefix_range,
     ranges_of,
 )
-from index_store.own.sketches.values import plain_array, plain_type
 from index_store.storage.errors import FormatError
 from index_store.table.file_types import FileType
+from index_store.table.plain_values import plain_array, plain_type
 
 LONG = st.integers(-(2**63), 2**63 - 1)
 WIDE = st.integers(-(10**38) + 1, 10**38 - 1)

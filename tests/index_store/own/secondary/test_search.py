@@ -18,8 +18,8 @@ from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.search import Search, disjoint
 from index_store.own.secondary.shards import shard_count, shard_of, write_shards
 from index_store.own.secondary.sorted_table import SortedWriter, write_sorted
-from index_store.own.sketches.values import plain_type
 from index_store.own.store.folder import Folder
+from index_store.table.plain_values import plain_type
 from tests.index_store.own.secondary.entry_batches import entry_batch
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of
 

@@ -12,8 +12,8 @@ from index_store.own.builders.sketching import SketchPlan
 from index_store.own.sketches import SKETCHES, parse_sketch
 from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes
-from index_store.own.sketches.values import plain_array
 from index_store.table.file_types import FileType
+from index_store.table.plain_values import plain_array
 
 
 def sketched(text, values, of, batches=1):

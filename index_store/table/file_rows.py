@@ -1,4 +1,4 @@
-"""The rows of one file of a table, in batches of columns in plain form: the input of sketches.
+"""The rows of one file of a table, in batches of columns in plain form.
 
     file                what is read
     ------------------  ------------------------------------------------------------------------------------
@@ -33,13 +33,21 @@ from index_store.formats.bounded.avro_values import decode_value
 from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.bounded.parquet_bounds import check_pages, read_footer
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
-from index_store.own.sketches.values import plain_array, plain_type
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.file_types import ABSENT, FileType, parquet_types, type_in
+from index_store.table.plain_values import plain_array, plain_type
 from index_store.table.table_schema import from_avro
 
-__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_rows", "read_rows"]
+__all__ = [
+    "BYTES_PER_BATCH",
+    "ROWS_PER_BATCH",
+    "ColumnRows",
+    "RowBatch",
+    "log_batches",
+    "parquet_rows",
+    "read_rows",
+]
 
 ROWS_PER_BATCH = 1 << 17
 #: Texts of a batch in bytes, unless one row has more.
@@ -162,15 +170,9 @@ def _plain(array: pa.Array, of: FileType) -> ColumnRows:
 
 
 def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
-    """Raises FormatError for a damaged file."""
-    for block in read_log_blocks(data):
-        if block.type in (DELETE, COMMAND, CDC):
-            continue
-        if block.type == AVRO_DATA:
-            batch = _avro_rows(block, names)
-        elif block.type == PARQUET_DATA:
-            batch = _parquet_block(block, names)
-        else:
+    """The rows of a log file, with the columns unknown that a block may lack. Raises FormatError for a damaged file."""
+    for block, batch in log_batches(data, names):
+        if batch is None:
             raise FormatError(f"the rows of a block of type {block.type} are not read")
         if block.is_partial:
             why = FileType.unknown("partial updates")
@@ -184,6 +186,20 @@ def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
                 for name, column in batch.columns.items()
             },
         )
+
+
+def log_batches(data: bytes, names: Sequence[str]) -> Iterator[tuple[LogBlock, RowBatch | None]]:
+    """Each block of a log file that may hold rows, and what it holds; None for a block of a type that is not read.
+
+    A column that the block does not have is ``ABSENT`` there, also of partial updates. Raises FormatError for damage.
+    """
+    for block in read_log_blocks(data):
+        if block.type == AVRO_DATA:
+            yield block, _avro_rows(block, names)
+        elif block.type == PARQUET_DATA:
+            yield block, _parquet_block(block, names)
+        elif block.type not in (DELETE, COMMAND, CDC):
+            yield block, None
 
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:

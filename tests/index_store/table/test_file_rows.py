@@ -15,11 +15,11 @@ import pytest
 
 from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
-from index_store.own.builders import file_rows
-from index_store.own.builders.file_rows import BYTES_PER_BATCH, read_rows
 from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.sketches.values import bytes_of, decoded, value_bytes
 from index_store.storage.storage import Storage
+from index_store.table import file_rows
+from index_store.table.file_rows import BYTES_PER_BATCH, read_rows
 from index_store.table.file_types import ABSENT
 
 UTC = datetime.timezone.utc
