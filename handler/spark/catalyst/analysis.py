@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
@@ -104,7 +105,7 @@ def _in_pieces(jvm: Any, condition: Any) -> str:
         text.append(methods.asJsonNode(condition.jsonValue()))
         size = text.length()
         return "".join(text.substring(start, min(start + _PIECE, size)) for start in range(0, size, _PIECE))
-    except (Py4JError, TypeError):
+    except (Py4JError, PySparkException, TypeError):
         return str(condition.toJSON())
 
 

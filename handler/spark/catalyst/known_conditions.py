@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from evaluator.language.expression import HudiExpression
@@ -66,7 +67,7 @@ def remember(
     try:
         functions = _own_functions(spark, text)
         still = settings.is_current()  # another thread may have changed them since the text was analysed
-    except (Py4JError, ValueError, KeyError):
+    except (Py4JError, PySparkException, ValueError, KeyError):
         return
     if functions is None or not still:
         return

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from handler.spark.catalyst.sessions import has_jvm
@@ -54,6 +55,6 @@ def known_settings(spark: SparkSession) -> KnownSettings | None:
             settings = session.sessionState().conf().settings()
             known = KnownSettings(settings, jvm.java.util.HashMap(settings))
             _KNOWN[spark] = known
-    except Py4JError:
+    except (Py4JError, PySparkException):
         return None
     return known
