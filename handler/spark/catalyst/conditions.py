@@ -1,11 +1,13 @@
 """Conditions as PySpark users write them, resolved by Spark's own analyser, as a HudiExpression.
 
-    SQL text or Column ──► filter over an empty relation of the schema ──► analysed plan ──► JSON ──► ``translation``
+    SQL text or Column ──► ``analysis`` ──► Catalyst's JSON ──► ``translation``
+                │                                                    ▲
+                └──► ``known_conditions``, if the text is known ─────┘
 
 No job runs. Spark computes the constants (``constants``). The clock stays a function, whose range the evaluator knows,
-and what depends on chance or on the user (``rand()``) stays unknown. The JSON comes in one call. It leaves out a few
-values (a timestamp's zone, a binary constant, the escape character of LIKE), and each of these is one further call, by
-the index of its node. So is the name in SQL of a function that is not decided.
+and what depends on chance or on the user (``rand()``) stays unknown. The JSON leaves out a few values (a timestamp's
+zone, a binary constant, the escape character of LIKE), and each of these is one further call into the JVM, by the index
+of its node. So is the name in SQL of a function that is not decided.
 
 With Spark Connect the analyser runs on the server. ``handler.sql`` then reads SQL text, as on the command line, and a
 Column raises UnsupportedError.
@@ -14,33 +16,39 @@ Column raises UnsupportedError.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
-from weakref import WeakKeyDictionary
+from typing import TypeGuard
 
 from py4j.protocol import Py4JError
-from pyspark.errors import ParseException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
-from handler.catalyst.translation import condition_of, is_named
-from handler.catalyst.tree import missing_parts
+from handler.catalyst.translation import condition_of
 from handler.planning.qualified_names import Qualifier
-from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
+from handler.spark.catalyst.analysis import analyse, named_relation
+from handler.spark.catalyst.known_conditions import recall, remember
+from handler.spark.catalyst.known_settings import known_settings
+from handler.spark.catalyst.refusals import (
+    ConditionError,
+    ConditionSyntaxError,
+    NoConditionError,
+    one_line,
+    refusal,
+)
 from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
-from handler.sql.parsing import excerpt, parse_condition
+from handler.sql.parsing import parse_condition
 
 __all__ = [
     "NO_NAMES",
     "Condition",
     "ConditionError",
     "ConditionSyntaxError",
+    "NoConditionError",
     "TableNames",
     "all_of",
     "as_conditions",
@@ -53,18 +61,12 @@ __all__ = [
 Condition = str | Column | Sequence[str | Column]
 
 _FORMS = "a condition is SQL text, a Column, or a list of them"
-_FILTER = "org.apache.spark.sql.catalyst.plans.logical.Filter"
-#: Literals that Spark's parser replaces by the time of parsing.
+#: Literals that Spark's parser replaces by the time of parsing. Comments and backticks may stand in them, and escapes.
 _RUN_TIME_LITERAL = re.compile(
-    r"\b(date|timestamp(_ltz|_ntz)?)\s*(['\"])\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE
+    r"\b(?:date|time|timestamp(?:_ltz|_ntz)?)(?:[\s`]|/\*.*?\*/|--[^\n]*\n)*r?"
+    r"(?:'(?:\s*(?:now|today|tomorrow|yesterday)\b|[^']*\\)|\"(?:\s*(?:now|today|tomorrow|yesterday)\b|[^\"]*\\))",
+    re.IGNORECASE | re.DOTALL,
 )
-#: Empty relations of a session by schema, so that a schema goes to the JVM once.
-_RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
-_MAX_RELATIONS = 32
-#: A condition of more parts is not taken apart.
-_MAX_PARTS = 32
-#: Of so many functions the name in SQL is asked for.
-_MAX_NAMES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +78,6 @@ class TableNames:
 
 
 NO_NAMES = TableNames()
-
-
-class ConditionError(SargoError):
-    """Spark refuses a condition. ``condition`` is its text, ``why`` Spark's message."""
-
-    def __init__(self, condition: str, why: str) -> None:
-        super().__init__(f"Spark cannot resolve the condition {excerpt(condition)}: {why}")
-        self.condition = condition
-        self.why = why
-
-
-class ConditionSyntaxError(ConditionError):
-    """Spark cannot parse the text of a condition."""
 
 
 def as_conditions(condition: Condition) -> tuple[str | Column, ...]:
@@ -149,84 +138,27 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
         if isinstance(condition, str):
             return parse_condition(condition, engine_of(spark), names.leading).expression
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
-    try:
-        resolved = _resolved(spark, schema, condition, names.qualifier)
-    except ParseException as error:
-        raise ConditionSyntaxError(_text(condition), _without_plan(str(error))) from error
-    except PySparkException as error:
-        raise ConditionError(_text(condition), _without_plan(str(error))) from error
-    except Py4JError as error:  # for example a stack overflow
-        raise ConditionError(_text(condition), f"it fails with {_without_plan(str(error))[:200]}") from error
-    if resolved is None:
-        return Unknown("Spark rewrites this condition into more than a filter")
     zone = time_zone_of(spark)
-    return all_of(condition_of(nodes, exact, zone) for nodes, exact in resolved)
-
-
-def _resolved(
-    spark: SparkSession, schema: StructType, condition: str | Column, qualifier: Qualifier
-) -> list[tuple[Items, Mapping[int, Any]]] | None:
-    """The conditions that must all hold: their nodes as Catalyst's JSON, and the values that the JSON leaves out.
-
-    None when the analyser made more than a filter of the condition. It is mostly one condition. One of several parts,
-    some with constants to compute and some with the clock, is taken apart.
-    """
-    relation = _relation(spark, schema)
-    if qualifier:
-        relation = _named(spark, relation, qualifier)
-    plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
-    items = _nodes_of(plan)
-    if items is None:
-        return None
-    if not has_constants(items):
-        return [_with_parts(plan, items)]
-    jvm: Any = spark._jvm
-    computed = with_constants(jvm, plan, items)
-    if computed is not plan:
-        return [_computed(plan, computed)]
-    parts = _parts(plan)
-    if len(parts) == 1:
-        return [_with_parts(plan, items)]
-    filters = [jvm.org.apache.spark.sql.catalyst.plans.logical.Filter(part, plan.child()) for part in parts]
-    return [_computed(part, with_constants(jvm, part, _nodes_of(part) or [])) for part in filters]
-
-
-def _parts(plan: Any) -> list[Any]:
-    parts = list(itertools.islice(conjuncts(plan.condition()), _MAX_PARTS + 1))
-    return parts if len(parts) <= _MAX_PARTS else [plan.condition()]
-
-
-def _computed(plan: Any, computed: Any) -> tuple[Items, Mapping[int, Any]]:
-    """The condition of the filter with computed constants, or of the first one if Spark made something else of it."""
-    items = _nodes_of(computed)
-    if items is not None:
-        return _with_parts(computed, items)
-    return _with_parts(plan, _nodes_of(plan) or [])
-
-
-def _nodes_of(plan: Any) -> Items | None:
-    nodes = json.loads(plan.toJSON())
-    items: Items | None = nodes[0]["condition"] if nodes[0]["class"] == _FILTER else None
-    return items
-
-
-def _with_parts(plan: Any, items: Items) -> tuple[Items, Mapping[int, Any]]:
-    unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
-    fields = {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
-    return items, _exact_parts(plan.condition(), items, fields) if fields else {}
-
-
-def _relation(spark: SparkSession, schema: StructType) -> Any:
-    """The JVM's DataFrame of this schema, without rows."""
-    relations = _RELATIONS.setdefault(spark, {})
-    text = schema.json()
-    if text not in relations:
-        session: Any = spark._jsparkSession
-        jvm: Any = spark._jvm
-        if len(relations) >= _MAX_RELATIONS:
-            relations.clear()
-        relations[text] = session.createDataFrame(jvm.java.util.ArrayList(), session.parseDataType(text))
-    return relations[text]
+    key = None
+    settings = known_settings(spark) if isinstance(condition, str) else None
+    if isinstance(condition, str):
+        key = (schema.json(), tuple(names.qualifier), condition, zone)
+        known = recall(settings, key)
+        if known is not None:
+            return known
+    try:
+        analysed = analyse(spark, schema, condition, names.qualifier)
+    except PySparkException as error:
+        raise refusal(_text(condition), error) from error
+    except Py4JError as error:  # for example a stack overflow
+        raise ConditionError(_text(condition), f"it fails with {one_line(str(error))[:200]}") from error
+    if analysed is None:
+        return Unknown("Spark rewrites this condition into more than a filter")
+    parts, items = analysed
+    expression = all_of(condition_of(nodes, exact, zone) for nodes, exact in parts)
+    if key is not None:
+        remember(spark, settings, key, items, expression)
+    return expression
 
 
 def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> DataFrame:
@@ -235,59 +167,8 @@ def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> 
         return frame
     if not has_jvm(spark):
         return frame.alias(qualifier[-1])
-    return DataFrame(_named(spark, frame._jdf, qualifier), spark)
-
-
-def _named(spark: SparkSession, relation: Any, qualifier: Qualifier) -> Any:
-    """The JVM's DataFrame under the name of a table, by which its columns can then be named."""
-    if len(qualifier) == 1:
-        return relation.alias(qualifier[0])
-    jvm: Any = spark._jvm
-    catalyst = jvm.org.apache.spark.sql.catalyst
-    identifier = catalyst.AliasIdentifier(qualifier[-1], jvm.PythonUtils.toSeq(list(qualifier[:-1])))
-    plan = catalyst.plans.logical.SubqueryAlias(identifier, relation.queryExecution().analyzed())
-    dataset = jvm.org.apache.spark.sql.Dataset if _is_spark_3(spark) else jvm.org.apache.spark.sql.classic.Dataset
-    return dataset.ofRows(spark._jsparkSession, plan)
-
-
-def _is_spark_3(spark: SparkSession) -> bool:
-    return spark.version.startswith("3.")
-
-
-def _exact_parts(condition: Any, items: Sequence[Mapping[str, Any]], fields: Mapping[int, str]) -> dict[int, Any]:
-    """The values that the JSON leaves out, by the index of their node, from the JVM's nodes.
-
-    An index at which the JVM has a node of another class is left out.
-    """
-    parts: dict[int, Any] = {}
-    for index, field in fields.items():
-        node = condition.apply(index)
-        if node is None or node.getClass().getName() != items[index]["class"]:
-            continue
-        value = getattr(node, field)()
-        match field:
-            case "patterns":
-                parts[index] = [_plain(value.apply(i)) for i in range(value.size())]
-            case "hset":
-                members = value.toSeq()
-                type_name = node.child().dataType().typeName()
-                parts[index] = [(type_name, _plain(members.apply(i))) for i in range(members.size())]
-            case "escapeChar" | "id":
-                parts[index] = str(value if isinstance(value, str) else value.toString())
-            case _:
-                parts[index] = value
-    return parts
-
-
-def _plain(value: Any) -> Any:
-    """A value of Catalyst's own classes (UTF8String, Decimal) as its text; any other as py4j returns it."""
-    return value.toString() if hasattr(value, "toString") else value
+    return DataFrame(named_relation(spark, frame._jdf, qualifier), spark)
 
 
 def _text(condition: str | Column) -> str:
     return condition if isinstance(condition, str) else str(condition)
-
-
-def _without_plan(message: str) -> str:
-    """Spark's message without the query plan that follows it, in one line."""
-    return " ".join(message.partition(";\n")[0].split())

@@ -26,6 +26,7 @@ from handler.spark.catalyst.conditions import (
     NO_NAMES,
     Condition,
     ConditionSyntaxError,
+    NoConditionError,
     TableNames,
     all_of,
     as_conditions,
@@ -97,9 +98,11 @@ def prune(
     the settings, too (``hoodie.datasource.query.type``), and so does this.
 
     A mistake in the call always raises: TypeError and ValueError for an argument that is none, ConditionError for text
-    that Spark cannot parse (SqlError with Spark Connect). TableError is raised when the table cannot be opened. With
-    ``strict`` also ConditionError is raised when Spark refuses the condition, as for a column that the table does not
-    have, and what ``handler.prune`` raises with it. Otherwise ``plan.reasons`` says what could not be used.
+    that Spark cannot parse (SqlError with Spark Connect) and for what can be no condition on rows: a value such as
+    ``i + 1``, an aggregate or window function, ``explode``, a whole statement, a column of another DataFrame
+    (``df.i``). TableError is raised when the table cannot be opened. With ``strict`` also ConditionError is raised when
+    Spark refuses the condition, as for a column that the table does not have, and what ``handler.prune`` raises with
+    it. Otherwise ``plan.reasons`` says what could not be used.
     """
     check_spark(spark, path, _CALL)
     conditions = check_conditions(condition, _CALL)
@@ -239,11 +242,11 @@ def condition_or_unknown(
 ) -> HudiExpression:
     """One condition as an expression: Unknown with the reason when it is not understood, which ``strict`` raises.
 
-    Text that cannot be parsed always raises.
+    Text that cannot be parsed, and what can be no condition on rows, always raise.
     """
     try:
         return to_expression(spark, schema, condition, names)
-    except (SqlError, ConditionSyntaxError):
+    except (SqlError, ConditionSyntaxError, NoConditionError):
         raise
     except SargoError as error:
         if strict:

@@ -26,6 +26,7 @@ from typing import Any, Literal, TypeVar, cast, get_args
 from pyspark.sql import SparkSession
 
 from evaluator.language.errors import UnsupportedError
+from handler.spark.catalyst.known_settings import KnownSettings, known_settings
 
 __all__ = [
     "AS_OF",
@@ -120,6 +121,8 @@ _QUERIES = (QUERY_TYPE, _AS_RO_TABLE)
 _FORMS = "yyyyMMddHHmmss[SSS], yyyy-MM-dd or yyyy-MM-dd HH:mm:ss[.SSS]"
 _FORM = re.compile(r"\d{14}|\d{17}|\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{3})?)?", re.ASCII)
 _SPARK = "spark."
+#: The key under which the options of a session are remembered.
+_OPTIONS = "hudi's read options"
 #: The settings of a session that Hudi's reader takes for options of a snapshot, each with the value that asks for what
 #: is done without it.
 FROM_SESSION: Mapping[str, str] = {
@@ -168,16 +171,28 @@ def read_options(
 
 def settings_of(spark: SparkSession) -> Mapping[str, str]:
     """The settings of a session that Hudi's reader takes for options, also those written ``spark.hoodie...``."""
-    get_all: Any = getattr(spark.conf, "getAll", None)  # from PySpark 4.0 on
-    if get_all is None:
-        names = [prefix + name for prefix in ("", _SPARK) for name in FROM_SESSION]
-        get_all = {name: value for name in names if (value := spark.conf.get(name, None)) is not None}
+    known = known_settings(spark)
+    if known is not None and _OPTIONS in known.remembered:
+        return cast(Mapping[str, str], known.remembered[_OPTIONS])
     settings: dict[str, str] = {}
-    for name, value in get_all.items():
+    for name, value in _given_settings(spark, known).items():
         plain = name.removeprefix(_SPARK)
         if plain in FROM_SESSION:
             settings[plain] = agreed(f"setting {plain}", settings.get(plain), value) or value
+    if known is not None:
+        known.remembered[_OPTIONS] = settings
     return settings
+
+
+def _given_settings(spark: SparkSession, known: KnownSettings | None) -> Mapping[str, str]:
+    """The settings of a session, at least those that Hudi's reader takes for options."""
+    names = [prefix + name for prefix in ("", _SPARK) for name in FROM_SESSION]
+    if known is not None:
+        return known.values(names)
+    get_all: Any = getattr(spark.conf, "getAll", None)  # from PySpark 4.0 on
+    if get_all is not None:
+        return cast(Mapping[str, str], get_all)
+    return {name: value for name in names if (value := spark.conf.get(name, None)) is not None}
 
 
 def agreed(name: str, argument: Asked | None, option: Asked | None) -> Asked | None:

@@ -7,8 +7,7 @@
 
 Rows are those that Hudi's reader returns (P19): a column that a file lacks is NULL, and one of an older type is
 converted. Columns are matched by name, as Hudi does unless ``hoodie.schema.on.read.enable`` is set. Rows that cannot be
-read correctly are an error. Dictionary filtering is off for files with floats, because parquet-mr distinguishes -0.0
-and 0.0 in a dictionary, and Spark would lose rows.
+read correctly are an error.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
@@ -22,24 +21,21 @@ from functools import partial, reduce
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
 from handler.planning.arguments import check_session
-from handler.rows.slice_rows import check_base_file, check_names, slice_batches
+from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, named_frame
 from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
 from handler.spark.pruning.read_optimized import slices_of_base_files
 from handler.spark.pruning.read_options import QUERY_TYPE, Query, agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading.column_changes import converted, reads_alike
 from handler.spark.reading.columns_by_id import check_names_stay
-from handler.spark.reading.file_schemas import group_by_schema
+from handler.spark.reading.scans import quoted, scans_of
 from index_store import FileSlice
 from index_store.opened_table import open_table
 
@@ -47,8 +43,6 @@ __all__ = ["Query", "RowReader", "frame_of", "read"]
 
 RowReader = Literal["own", "hudi"]
 
-#: The number of scans in one DataFrame; with more schemas, Python workers read the files.
-MAX_SCANS = 32
 _CALL = "read(spark, table, condition)"
 _SLICE_SCHEMA = "partition string, file_id string, base_file string, log_files array<string>"
 
@@ -124,113 +118,15 @@ def frame_of(
     if merged and source.not_merged:
         return _through_hudi(spark, source, schema, query, source.not_merged)
     plain = [one for one in slices if one.base_file and not (one.log_files and query == "snapshot")]
-    frames = _scans(spark, source, plain, schema)
+    frames: list[DataFrame] = []
+    if plain:
+        scans = scans_of(spark, source, plain, schema)
+        frames = [_in_workers(spark, source, plain, schema, "read_optimized")] if scans is None else scans
     if merged:
         frames.append(_in_workers(spark, source, merged, schema, query))
     if not frames:
         return spark.createDataFrame([], _nullable(schema))
     return reduce(DataFrame.union, frames)
-
-
-# -- slices without log files
-
-
-def _scans(
-    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType
-) -> list[DataFrame]:
-    """A scan for each schema of the base files; Python workers, if there are more than ``MAX_SCANS``."""
-    if not slices:
-        return []
-    for one in slices:
-        check_base_file(one.base_file or "")
-    partitions = {one.base_file: one.partition for one in slices}
-    wanted = to_arrow_schema(schema)
-    groups: dict[tuple[int, tuple[tuple[str, Any], ...]], list[str]] = {}
-    schemas = group_by_schema(spark, source, [one.base_file or "" for one in slices])
-    for number, group in enumerate(schemas):
-        check_names(group.schema, wanted.names, group.files[0])
-        have = frozenset(group.schema.names)
-        for file in group.files:
-            fixed = source.partitions.values(partitions[file], wanted, have)
-            groups.setdefault((number, tuple(fixed.items())), []).append(file)
-    if len(groups) > MAX_SCANS:
-        return [_in_workers(spark, source, slices, schema, "read_optimized")]
-    return [
-        _scan(spark, source, files, schemas[number].schema, dict(fixed), schema)
-        for (number, fixed), files in groups.items()
-    ]
-
-
-def _scan(
-    spark: SparkSession,
-    source: SliceSource,
-    files: Sequence[str],
-    have: pa.Schema,
-    fixed: Mapping[str, Any],
-    wanted: StructType,
-) -> DataFrame:
-    """Files of one schema, read in their own types; then each column is converted to the table's type."""
-    names = [name for name in wanted.names if name in have.names and name not in fixed]
-    physical = _spark_types(pa.schema([have.field(name) for name in names]), files[0])
-    storage = source.storage()
-    prefix = "file://" if storage.is_local else ""
-    options = {
-        "__globPaths__": "false",
-        "recursiveFileLookup": "true",
-        "mergeSchema": "false",
-        "ignoreMissingFiles": "false",
-        "ignoreCorruptFiles": "false",
-    }
-    if any(_holds_floats(field.dataType) for field in physical):
-        options |= {"parquet.filter.dictionary.enabled": "false", "parquet.filter.bloom.enabled": "false"}
-    frame = (
-        spark.read.schema(physical).options(**options).parquet(*(f"{prefix}{storage.absolute(file)}" for file in files))
-    )
-    if physical.names == wanted.names and all(
-        reads_alike(a.dataType, b.dataType) for a, b in zip(physical, wanted, strict=True)
-    ):
-        return frame
-    columns = []
-    for field in wanted:
-        if field.name in names:
-            column = converted(
-                frame[f"`{_quoted(field.name)}`"],
-                physical[field.name].dataType,
-                field.dataType,
-                f"{files[0]}, column {field.name}",
-            )
-        else:
-            column = F.lit(fixed.get(field.name)).cast(field.dataType)
-        columns.append(column.alias(field.name))
-    return frame.select(*columns)
-
-
-def _spark_types(schema: pa.Schema, file: str) -> StructType:
-    for one in schema:
-        if pa.types.is_timestamp(one.type) and one.type.unit == "ns":
-            raise UnsupportedError(f"{file}, column {one.name}: timestamps in nanoseconds")
-    try:
-        return from_arrow_schema(schema, prefer_timestamp_ntz=True)
-    except PySparkException as error:
-        raise UnsupportedError(f"{file}: {error}") from error
-
-
-def _quoted(name: str) -> str:
-    return name.replace("`", "``")
-
-
-def _holds_floats(kind: DataType) -> bool:
-    match kind:
-        case FloatType() | DoubleType():
-            return True
-        case StructType():
-            return any(_holds_floats(field.dataType) for field in kind)
-        case ArrayType():
-            return _holds_floats(kind.elementType)
-        case MapType():
-            return _holds_floats(kind.keyType) or _holds_floats(kind.valueType)
-        case _:
-            return False
 
 
 # -- slices that Python workers read
@@ -274,7 +170,7 @@ def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, 
     if source.instant is not None:
         reader = reader.option("as.of.instant", source.instant)
     frame = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")
-    return frame.select(*(f"`{_quoted(name)}`" for name in schema.names))
+    return frame.select(*(f"`{quoted(name)}`" for name in schema.names))
 
 
 def _has_hudi(spark: SparkSession) -> bool:
