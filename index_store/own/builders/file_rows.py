@@ -39,7 +39,7 @@ from index_store.storage.storage import Storage
 from index_store.table.file_types import ABSENT, FileType, parquet_types, type_in
 from index_store.table.table_schema import from_avro
 
-__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_rows", "read_rows"]
+__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "block_rows", "parquet_rows", "read_rows"]
 
 ROWS_PER_BATCH = 1 << 17
 #: Texts of a batch in bytes, unless one row has more.
@@ -164,26 +164,28 @@ def _plain(array: pa.Array, of: FileType) -> ColumnRows:
 def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
     """Raises FormatError for a damaged file."""
     for block in read_log_blocks(data):
-        if block.type in (DELETE, COMMAND, CDC):
-            continue
-        if block.type == AVRO_DATA:
-            batch = _avro_rows(block, names)
-        elif block.type == PARQUET_DATA:
-            batch = _parquet_block(block, names)
-        else:
-            raise FormatError(f"the rows of a block of type {block.type} are not read")
-        if block.is_partial:
-            why = FileType.unknown("partial updates")
-            batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
-        yield RowBatch(
-            batch.rows,
-            {
-                name: ColumnRows(FileType.unknown("a log block without the column"))
-                if column.type == ABSENT
-                else column
-                for name, column in batch.columns.items()
-            },
-        )
+        if block.type not in (DELETE, COMMAND, CDC):
+            yield block_rows(block, names)
+
+
+def block_rows(block: LogBlock, names: Sequence[str]) -> RowBatch:
+    """The rows of a data block. Raises FormatError for a damaged one, and one of another type."""
+    if block.type == AVRO_DATA:
+        batch = _avro_rows(block, names)
+    elif block.type == PARQUET_DATA:
+        batch = _parquet_block(block, names)
+    else:
+        raise FormatError(f"the rows of a block of type {block.type} are not read")
+    if block.is_partial:
+        why = FileType.unknown("partial updates")
+        batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
+    return RowBatch(
+        batch.rows,
+        {
+            name: ColumnRows(FileType.unknown("a log block without the column")) if column.type == ABSENT else column
+            for name, column in batch.columns.items()
+        },
+    )
 
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
