@@ -5,7 +5,8 @@
     log files      the records of their data blocks, without those that a later record hides. Deletions add no row
 
 Every merged row is among them, whichever reader merges, and each is one stored version of its row. So statistics of
-these rows hold for merged rows, and lack what updates and deletions took away. A number of rows is an upper limit.
+these rows hold for merged rows, and lack what updates and deletions took away. A number of rows is an upper limit. The
+two parts are kept apart, because a filter that falls between their values skips the slice.
 
 Nothing is said (TableError, with the reason) of a slice with partial updates, rollbacks, blocks of instants that are
 not known to be committed, ordering values of several types, or other bytes than were listed.
@@ -31,7 +32,7 @@ from index_store.own.builders.logged_versions import (
     orderings_of,
     versions_of,
 )
-from index_store.own.store.merged_slices import MergedSlice
+from index_store.own.store.merged_slices import MergedPart
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import parse_log_name
@@ -39,7 +40,7 @@ from index_store.table.file_types import FileType
 from index_store.table.row_precedence import RowPrecedence
 from index_store.table.table_schema import RECORD_KEY
 
-__all__ = ["surviving_rows"]
+__all__ = ["MergedSlice", "merge_slice"]
 
 Mask = npt.NDArray[np.bool_]
 #: The ordering value of a deletion that belongs to a column of each kind.
@@ -54,88 +55,80 @@ _KINDS = {
 _COMPARED = frozenset({*_KINDS, Kind.TINYINT, Kind.SMALLINT, Kind.DECIMAL})
 
 
-def surviving_rows(
-    storage: Storage, item: MergedSlice, size: int, names: Sequence[str], precedence: RowPrecedence
-) -> Iterator[RowBatch]:
-    """The rows of a slice, in batches. ``size``: the bytes of its files together. Raises TableError."""
-    ordering = precedence.ordering
-    wanted = list(dict.fromkeys([*names, RECORD_KEY, *([ordering] if ordering else [])]))
-    logs, left = _read_logs(storage, item, wanted, precedence, size)
-    types = {batch.columns[ordering].type for batch in logs.rows} if ordering else set()
-    with naming_table(storage.absolute(item.path)):
-        keeps_type = _OneType(ordering, types)
-        versions = versions_of(
-            [logs.records(block, keeps_type) for block in range(len(logs.blocks))],
-            by_commit=precedence.by_commit,
-            has_ordering=bool(ordering),
-        )
-    for batch, hidden in logs.with_rows(versions):
-        yield _without(batch, hidden)
-    if item.base_file is None:
-        _check_size(storage, item, left)
-        return
-    try:
-        with storage.input_file(item.base_file) as stream:
-            _check_size(storage, item, left - stream.size())
-            single = _single(stream, versions)
-            for batch in parquet_rows(stream, wanted):
-                if batch.rows:
-                    yield _without(batch, _hidden(batch, versions, single, keeps_type))
-    except (FormatError, OSError, pa.ArrowException) as error:
-        raise TableError(storage.absolute(item.base_file), f"cannot be read: {error}") from error
-
-
-def _check_size(storage: Storage, item: MergedSlice, left: int) -> None:
-    if left:
-        raise TableError(storage.absolute(item.path), f"its files have {-left:+,} bytes than were listed")
-
-
 @dataclass(frozen=True, eq=False)
-class _Logs:
-    """The blocks of the log files of a slice that have records, and the rows of those with data, None for deletions."""
+class MergedSlice:
+    """The log files of a slice, read and compared. ``log_bytes`` is their size."""
 
-    blocks: tuple[LogBlock, ...]
+    storage: Storage
+    part: MergedPart
+    names: tuple[str, ...]
+    log_bytes: int
     batches: tuple[RowBatch | None, ...]
-    ordering: str
+    versions: LoggedVersions
+    ordering: _OneType
 
-    @property
-    def rows(self) -> list[RowBatch]:
-        """The batches of the data blocks that have rows."""
-        return [batch for batch in self.batches if batch is not None and batch.rows]
+    def rows_of(self, part: MergedPart, size: int) -> Iterator[RowBatch]:
+        """The rows of a part that are left, in batches; ``size``: the bytes of its files, as they were listed.
 
-    def records(self, number: int, keeps_type: _OneType) -> LoggedRecords:
-        """The records of a block. Raises FormatError."""
-        block, batch = self.blocks[number], self.batches[number]
-        if batch is None:
-            return _deletions(block, keeps_type)
-        if not batch.rows:
-            return LoggedRecords(pa.array([], pa.large_binary()), Orderings.none(0), block.instant)
-        return LoggedRecords(_keys(batch), keeps_type.orderings(batch), block.instant)
+        Raises TableError, also for files of another size.
+        """
+        if not part.of_base:
+            self._check_size(self.log_bytes, size)
+            for batch, hidden in zip(self.batches, self.versions.hidden, strict=True):
+                if batch is not None and batch.rows:
+                    yield _without(batch, hidden)
+            return
+        assert part.base is not None
+        try:
+            with self.storage.input_file(part.base) as stream:
+                self._check_size(self.log_bytes + stream.size(), size)
+                single = _single(stream, self.versions)
+                for batch in parquet_rows(stream, self.names):
+                    if batch.rows:
+                        yield _without(batch, _hidden(batch, self.versions, single, self.ordering))
+        except (FormatError, OSError, pa.ArrowException) as error:
+            raise TableError(self.storage.absolute(part.base), f"cannot be read: {error}") from error
 
-    def with_rows(self, versions: LoggedVersions) -> Iterator[tuple[RowBatch, Mask]]:
-        """The batches that have rows, and which of them are hidden."""
-        for batch, hidden in zip(self.batches, versions.hidden, strict=True):
-            if batch is not None and batch.rows:
-                yield batch, hidden
+    def _check_size(self, found: int, listed: int) -> None:
+        if found != listed:
+            raise TableError(
+                self.storage.absolute(self.part.path), f"its files have {found:,} bytes, and {listed:,} were listed"
+            )
 
 
-def _read_logs(
-    storage: Storage, item: MergedSlice, names: Sequence[str], precedence: RowPrecedence, size: int
-) -> tuple[_Logs, int]:
-    """The blocks of the log files, and how many bytes are left for the base file."""
+def merge_slice(storage: Storage, part: MergedPart, names: Sequence[str], precedence: RowPrecedence) -> MergedSlice:
+    """Read the log files of a slice, with these columns. Raises TableError."""
+    ordering = precedence.ordering
+    wanted = tuple(dict.fromkeys([*names, RECORD_KEY, *([ordering] if ordering else [])]))
     blocks: list[LogBlock] = []
     batches: list[RowBatch | None] = []
-    for path in item.log_files:
+    log_bytes = 0
+    for path in part.logs:
         data = storage.read(path)
-        size -= len(data)
+        log_bytes += len(data)
         with naming_table(storage.absolute(path)):
             for block in read_log_blocks(data):
                 if block.type == CDC:
                     continue
                 _check_block(block, path, precedence)
                 blocks.append(block)
-                batches.append(None if block.type == DELETE else block_rows(block, names))
-    return _Logs(tuple(blocks), tuple(batches), precedence.ordering), size
+                batches.append(None if block.type == DELETE else block_rows(block, wanted))
+    with naming_table(storage.absolute(part.path)):
+        of_rows = [batch.columns[ordering].type for batch in batches if ordering and batch is not None and batch.rows]
+        one_type = _OneType(ordering, set(of_rows))
+        records = [
+            _deletions(block, one_type) if batch is None else _records(block, batch, one_type)
+            for block, batch in zip(blocks, batches, strict=True)
+        ]
+    versions = versions_of(records, by_commit=precedence.by_commit, has_ordering=bool(ordering))
+    return MergedSlice(storage, part, wanted, log_bytes, tuple(batches), versions, one_type)
+
+
+def _records(block: LogBlock, batch: RowBatch, ordering: _OneType) -> LoggedRecords:
+    """The records of a data block. Raises FormatError."""
+    if not batch.rows:
+        return LoggedRecords(pa.array([], pa.large_binary()), Orderings.none(0), block.instant)
+    return LoggedRecords(_keys(batch), ordering.orderings(batch), block.instant)
 
 
 def _check_block(block: LogBlock, path: str, precedence: RowPrecedence) -> None:
@@ -188,10 +181,10 @@ class _OneType:
         return "" if self._type is None else _KINDS.get(self._type.type.kind, "")
 
 
-def _deletions(block: LogBlock, keeps_type: _OneType) -> LoggedRecords:
+def _deletions(block: LogBlock, ordering: _OneType) -> LoggedRecords:
     """The records of a DELETE block. One without an ordering value has the integer 0."""
     deleted = deleted_records(block.content)
-    kind = keeps_type.deletion_kind
+    kind = ordering.deletion_kind
     values: list[Any] = [one.value if kind and one.kind == kind else None for one in deleted]
     plain = pa.array(
         [one.encode() if isinstance(one, str) else one for one in values],
@@ -223,10 +216,10 @@ def _single(stream: Any, versions: LoggedVersions) -> Mask:
     return counts <= 1
 
 
-def _hidden(batch: RowBatch, versions: LoggedVersions, single: Mask, keeps_type: _OneType) -> Mask:
+def _hidden(batch: RowBatch, versions: LoggedVersions, single: Mask, ordering: _OneType) -> Mask:
     numbers = versions.indices(_keys(batch))
     numbers[numbers >= 0] = np.where(single[numbers[numbers >= 0]], numbers[numbers >= 0], -1)
-    return versions.hides(numbers, keeps_type.orderings(batch))
+    return versions.hides(numbers, ordering.orderings(batch))
 
 
 def _without(batch: RowBatch, hidden: Mask) -> RowBatch:

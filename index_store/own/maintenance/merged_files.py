@@ -1,7 +1,7 @@
 """The merged slices that an index of sketches of a table should know: those with log files whose merge is understood.
 
-Each is one more file of the list of ``table_files``, by its name in ``store.merged_slices``. A slice is left out, with
-the reason, where it is not known which of its rows are hidden (``table.row_precedence``), and beyond the limits.
+Each of its parts is one more file of the list of ``table_files``, by its name in ``store.merged_slices``. A slice is
+left out, with the reason, beyond the limits, and where nothing tells which rows are hidden (``table.row_precedence``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from evaluator.language.errors import UnsupportedError
 from index_store.own.maintenance.table_files import TABLE_FILES, table_files
-from index_store.own.store.merged_slices import SEPARATOR, merged_name
+from index_store.own.store.merged_slices import SEPARATOR, merged_parts
 from index_store.table.file_slices import FileSlice, parse_base_name
 from index_store.table.row_precedence import row_precedence, why_not_committed
 
@@ -34,10 +34,10 @@ _BOOTSTRAPPED = "00000000000001"
 class SketchedFiles:
     """What an index of sketches should know.
 
-    files      the files of the latest slices, then the names of merged slices (the schema TABLE_FILES)
+    files      the files of the latest slices, then the parts of merged slices (the schema TABLE_FILES)
     instant    the latest completed write of the table
     logged     how many slices have log files
-    refused    names of slices that are not merged, and why
+    refused    the slices that are not merged, by a file of each, and why
     """
 
     files: pa.Table
@@ -57,19 +57,25 @@ def sketched_files(table: Table) -> SketchedFiles:
     try:
         row_precedence(table)
     except UnsupportedError as error:
-        return SketchedFiles(files, instant, len(logged), {merged_name(one): error.what for one in logged})
+        return SketchedFiles(files, instant, len(logged), {_name(one): error.what for one in logged})
     sizes = _sizes(files, logged)
     refused: dict[str, str] = {}
     names, totals = [], []
     for one in logged:
         why = _why_not(table, one, sizes)
         if why:
-            refused[merged_name(one)] = why
-        else:
-            names.append(merged_name(one))
-            totals.append(sum(sizes[path] for path in one.files))
+            refused[_name(one)] = why
+            continue
+        for part in merged_parts(one):
+            names.append(part.path)
+            totals.append(sum(sizes[path] for path in part.files))
     merged = pa.table([pa.array(names, pa.string()), pa.array(totals, pa.int64()), [instant] * len(names)], TABLE_FILES)
     return SketchedFiles(pa.concat_tables([files, merged]), instant, len(logged), refused)
+
+
+def _name(item: FileSlice) -> str:
+    """A slice for people: its base file, or its first log file."""
+    return item.base_file or item.log_files[0]
 
 
 def _sizes(files: pa.Table, slices: list[FileSlice]) -> dict[str, int]:

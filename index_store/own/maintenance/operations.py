@@ -31,7 +31,7 @@ from index_store.own.maintenance.removal import RETENTION, Removed, drop, vacuum
 from index_store.own.maintenance.table_files import check_not_older, with_ids
 from index_store.own.store.folder import Folder
 from index_store.own.store.manifest import FileList, compose, live_files, row_indices_of, write_delta, write_master
-from index_store.own.store.merged_slices import is_merged
+from index_store.own.store.merged_slices import is_merged, merged_slices
 from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
 from index_store.own.store.stored_table import StoredTable, begin_tables
 from index_store.own.store.versions import Latest, Version
@@ -53,8 +53,8 @@ class OperationResult:
     gone        files that the index knew before and no longer knows
     size        bytes of the index
     tries       attempts until the commit: 1 when no other writer was first
-    logged      slices with log files; ``not_merged``: names of those that were not merged, and why, apart from those
-                that a builder could not read
+    logged      slices with log files; ``not_merged``: those that were not merged, by a file of each, and why, apart
+                from those that a builder could not read
     unknown     slices that a secondary index does not know, and why
     """
 
@@ -310,12 +310,12 @@ def _manifests(version: Version) -> tuple[StoredTable, ...]:
 
 
 def _count_merged(files: pa.Table) -> int:
-    return int(is_merged(files.column("path")).sum())
+    return merged_slices(files.column("path"))
 
 
 def _count_files(files: pa.Table) -> int:
     """How many of the rows are files, and not merged slices."""
-    return int(files.num_rows) - _count_merged(files)
+    return int((~is_merged(files.column("path"))).sum())
 
 
 def _result(

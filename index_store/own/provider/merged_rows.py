@@ -1,8 +1,8 @@
 """What own indexes know of the merged rows of slices with log files, as an index kind of its own (C5, C6).
 
     files of a slice         i = 3 .. 9 in the base file, 20 in a log file that updates the row of 9
-    own_index                3 .. 20, in parts 3 .. 9 and 20: what stands in the files
-    own_merged_rows          3 .. 20, or 3 .. 8 and 20 with a list of values: what a reader shows
+    own_index                3 .. 9 and 20: what stands in the files
+    own_merged_rows          3 .. 8 and 20: what a reader may show
 
 A slice has statistics here when an index has a row for exactly its files (``store.merged_slices``): one file more or
 less, and nothing is said. From table version 8 on files are written once, so their names are enough. In version 6 log
@@ -25,7 +25,7 @@ import pyarrow as pa
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes, own_indexes_of
-from index_store.own.store.merged_slices import merged_name
+from index_store.own.store.merged_slices import MergedPart, merged_parts
 from index_store.own.store.own_index import IndexedFiles, OwnIndex
 from index_store.storage.errors import StatsError
 from index_store.table.table_options import ROWS, STORED
@@ -69,19 +69,26 @@ class _MergedSlices(OwnIndexes):
 
     @cached_property
     def files(self) -> SliceFiles:
-        """One "file" a slice: the name of a slice with log files; "", which no index knows, for any other slice.
+        """The parts of slices with log files as their "files"; "", which no index knows, for any other slice.
 
-        It counts as a log file, because its number of rows is an upper limit.
+        They count as log files, because their numbers of rows are upper limits.
         """
-        slices = self.slices
-        n = len(slices)
+        parts = self._parts
+        count = np.array([max(1, len(one)) for one in parts], np.intp)
+        slice_of = np.repeat(np.arange(len(parts)), count)
+        paths = [path for some in parts for path in ([part.path for part in some] or [""])]
         return SliceFiles(
-            tuple([merged_name(one) if one.log_files else "" for one in slices]),
-            tuple([one.partition for one in slices]),
-            np.arange(n),
-            np.ones(n, np.bool_),
-            np.ones(n, np.intp),
+            tuple(paths),
+            tuple(np.repeat(np.array([one.partition for one in self.slices], object), count).tolist()),
+            slice_of,
+            np.ones(len(slice_of), np.bool_),
+            count,
         )
+
+    @cached_property
+    def _parts(self) -> list[tuple[MergedPart, ...]]:
+        """The parts of each slice, none for one without log files."""
+        return [merged_parts(one) if one.log_files else () for one in self.slices]
 
     @property
     def custom_merge(self) -> bool:
@@ -93,16 +100,16 @@ class _MergedSlices(OwnIndexes):
         return True
 
     def unchanged(self, indexed: pa.Table, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The rows, -1 for a slice of table version 6 of which other bytes, or later ones, were merged."""
+        """The rows, -1 for a part of table version 6 of which other bytes, or later ones, were merged."""
         known = np.flatnonzero(rows >= 0)
         if not self.logs_may_grow or not len(known):
             return rows
         rows = rows.copy()
         sizes, instants = (indexed[name].take(pa.array(rows[known])).to_pylist() for name in ("size", "instant"))
-        items = self.slices.some(known)
-        now = self.sizes_of_logs(path for item in items for path in item.files)
-        for number, item, size, instant in zip(known.tolist(), items, sizes, instants, strict=True):
-            of_files = [now[path] for path in item.files]
+        parts = [part for number in known.tolist() if (part := MergedPart.named(self.files.paths[number])) is not None]
+        now = self.sizes_of_logs(dict.fromkeys(path for part in parts for path in part.files))
+        for number, part, size, instant in zip(known.tolist(), parts, sizes, instants, strict=True):
+            of_files = [now[path] for path in part.files]
             if min(of_files) < 0 or sum(of_files) != size or instant > (self.slices.instant or ""):
                 rows[number] = -1
         return rows

@@ -153,8 +153,9 @@ class Version:
     master      the list of files (``manifest``); ids below ``master_end`` are of it
     delta       the files that came since, and tombstones
     next_id     greater than every id
-    files       how many files and merged slices the version knows; ``merged``: how many of them are merged slices
-                (``merged_slices``), 0 in a version that a reader from before them wrote; ``tombstones``: of the delta
+    files       how many files the version knows, parts of merged slices (``merged_slices``) among them
+    merged      how many merged slices these are, 0 in a version that a reader from before them wrote
+    tombstones  of the delta
     written     when it was written, in seconds since 1970
     generations of a secondary index, the oldest first; such an index has no builds
     """

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from index_store.own.builder import IndexedFile
 from index_store.own.definition import Definition, Entry
-from index_store.own.store.merged_slices import MergedSlice
+from index_store.own.store.merged_slices import MergedPart
 from index_store.own.store.own_index import OwnIndex
 
 DEFINITION = Definition("toy", (Entry("*", "toy"),))
@@ -40,7 +40,7 @@ class Toy:
         rows: dict[pa.Schema, list[dict[str, object]]] = {}
         for one in reversed(files):
             path = self.root / one.path
-            if MergedSlice.named(one.path) is None and path.exists():
+            if MergedPart.named(one.path) is None and path.exists():
                 self.built.append(one.path)
                 if one.path.endswith(".parquet"):
                     kind = pa.int32() if one.size % 2 else pa.int64()

@@ -10,11 +10,11 @@ import pytest
 from pyarrow import parquet
 
 from evaluator.language.errors import UnsupportedError
-from index_store import TableError, open_table
+from index_store import FileSlice, TableError, open_table
 from index_store.formats.log_file import read_log_blocks
 from index_store.own.builders.file_rows import read_rows
-from index_store.own.builders.surviving_rows import surviving_rows
-from index_store.own.store.merged_slices import MergedSlice, is_merged, merged_name
+from index_store.own.builders.surviving_rows import merge_slice
+from index_store.own.store.merged_slices import MergedPart, is_merged, merged_parts, merged_slices
 from index_store.table.row_precedence import row_precedence, why_not_committed
 from tests.handler.spark.true_rows import reads, true_rows, unpack
 
@@ -46,12 +46,8 @@ IN_PART = {
 MERGED = [name for name in reads() if "_mor" in name or name.startswith("merging_")]
 
 
-def _item(one):
-    return MergedSlice.named(merged_name(one))
-
-
-def _size(path: Path, one) -> int:
-    return sum((path / file).stat().st_size for file in one.files)
+def _size(path: Path, files) -> int:
+    return sum((path / file).stat().st_size for file in files)
 
 
 def _versions_of(batches) -> Counter[tuple[bytes, bytes]]:
@@ -77,7 +73,7 @@ def test_no_merged_row_of_hudi_is_lost(name, tmp_path):
         with pytest.raises(UnsupportedError, match=_because(name, REFUSED)):
             row_precedence(table)
         return
-    precedence = row_precedence(table)
+    row_precedence(table)
     hidden, reasons, slices = 0, [], 0
     for read in reads()[name]:
         instant = read.partition("_")[2] or None if read.startswith("asof_") else None
@@ -98,9 +94,7 @@ def test_no_merged_row_of_hudi_is_lost(name, tmp_path):
                 if not one.log_files or why_not_committed(one.log_files, table.timeline, table.version):
                     found += stored
                     continue
-                rows = _versions_of(
-                    surviving_rows(table.storage, _item(one), _size(path, one), [KEY, NUMBER], precedence)
-                )
+                rows = _versions_of(_rows(path, table, one))
             except TableError as error:
                 reasons.append(error.why)
                 found += stored
@@ -126,23 +120,26 @@ def test_no_merged_row_of_hudi_is_lost(name, tmp_path):
         assert hidden > 0
 
 
+def _rows(path, table, one, more=0):
+    """The rows that are left of a slice; ``more``: how many bytes more than there are were listed."""
+    base_part, *_ = merged_parts(one)
+    merged = merge_slice(table.storage, base_part, [KEY, NUMBER], row_precedence(table))
+    for part in merged_parts(one):
+        yield from merged.rows_of(part, _size(path, part.files) + more)
+
+
 def _table(tmp_path, name="merging_1.2.0_types"):
     path = unpack(name, tmp_path / "t")
     table = open_table(path)
     return path, table, next(one for one in table.slices() if one.log_files and one.base_file)
 
 
-def _rows(path, table, one, size=None):
-    asked = _size(path, one) if size is None else size
-    return list(surviving_rows(table.storage, _item(one), asked, [KEY, NUMBER], row_precedence(table)))
-
-
 def test_files_of_another_length_than_listed_are_refused(tmp_path):
     path, table, one = _table(tmp_path)
-    assert _rows(path, table, one)
-    for size in (_size(path, one) - 1, _size(path, one) + 1):
-        with pytest.raises(TableError, match="bytes than were listed"):
-            _rows(path, table, one, size)
+    assert list(_rows(path, table, one))
+    for more in (-1, 1):
+        with pytest.raises(TableError, match="were listed"):
+            list(_rows(path, table, one, more))
 
 
 def test_a_key_that_stands_twice_in_the_base_file_hides_no_row(tmp_path):
@@ -161,33 +158,42 @@ def test_a_key_that_stands_twice_in_the_base_file_hides_no_row(tmp_path):
 def test_an_instant_that_is_not_completed_hides_nothing(tmp_path):
     """Table version 6: a block may be of a write that is still going on, and that the timeline does not list."""
     path, table, one = _table(tmp_path, "merging_0.15.0_types")
-    assert _rows(path, table, one)
+    assert list(_rows(path, table, one))
     blocks = read_log_blocks((path / one.log_files[0]).read_bytes())
     last = blocks[-1].instant
     for file in (path / ".hoodie").glob(f"{last}*.deltacommit"):
         file.unlink()
     with pytest.raises(TableError, match=f"a block of {last}, which the timeline does not list as completed"):
-        _rows(path, open_table(path), one)
+        list(_rows(path, open_table(path), one))
 
 
-def test_a_log_file_alone_has_its_records(tmp_path):
+def test_a_slice_of_one_log_file_has_its_records(tmp_path):
     path, table, one = _table(tmp_path)
-    item = MergedSlice("", None, one.log_files[:1])
-    size = (path / one.log_files[0]).stat().st_size
-    rows = _versions_of(surviving_rows(table.storage, item, size, [KEY, NUMBER], row_precedence(table)))
-    assert rows == _versions_of(read_rows(table.storage, one.log_files[0], [KEY, NUMBER]))
+    alone = FileSlice(one.partition, one.file_id, None, one.log_files[:1])
+    assert _versions_of(_rows(path, table, alone)) == _versions_of(
+        read_rows(table.storage, one.log_files[0], [KEY, NUMBER])
+    )
 
 
 @pytest.mark.parametrize(
-    ("path", "base", "logs"),
+    ("item", "names"),
     [
-        ("p=a/f1.parquet|.f1.log.1", "p=a/f1.parquet", ("p=a/.f1.log.1",)),
-        ("f1.parquet|.f1.log.1|.f1.log.2", "f1.parquet", (".f1.log.1", ".f1.log.2")),
-        ("p=a/|.f1.log.1", None, ("p=a/.f1.log.1",)),
-        ("p=x|y/f1.parquet|.f1.log.1", "p=x|y/f1.parquet", ("p=x|y/.f1.log.1",)),
+        (FileSlice("p=a", "f1", "p=a/f1.parquet", ("p=a/.f1.l",)), ("p=a/f1.parquet|.f1.l", "p=a/|f1.parquet|.f1.l")),
+        (FileSlice("", "f1", "f1.parquet", (".f1.l", ".f1.m")), ("f1.parquet|.f1.l|.f1.m", "|f1.parquet|.f1.l|.f1.m")),
+        (FileSlice("p=a", "f1", None, ("p=a/.f1.l",)), ("p=a/|.f1.l",)),
+        (
+            FileSlice("p=x|y", "f1", "p=x|y/f1.parquet", ("p=x|y/.f1.l",)),
+            ("p=x|y/f1.parquet|.f1.l", "p=x|y/|f1.parquet|.f1.l"),
+        ),
     ],
 )
-def test_a_name_has_the_files_of_its_slice(path, base, logs):
-    assert MergedSlice.named(path) == MergedSlice(path, base, logs)
-    assert is_merged([path, "p=x|y/f1.parquet", "f1.parquet"]).tolist() == [True, False, False]
-    assert MergedSlice.named("p=x|y/f1.parquet") is None
+def test_a_name_has_the_files_of_its_slice(item, names):
+    parts = merged_parts(item)
+    assert tuple(part.path for part in parts) == names
+    assert tuple(MergedPart.named(name) for name in names) == parts
+    assert parts[0].files == item.files
+    assert parts[-1].files == item.log_files
+    assert merged_slices(names) == 1
+    assert is_merged(names).all()
+    assert not is_merged(item.files).any()
+    assert [MergedPart.named(path) for path in item.files] == [None] * len(item.files)
