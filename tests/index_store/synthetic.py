@@ -131,13 +131,23 @@ def hfile(
     return bytes(out) + tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)
 
 
-def log_block(kind: int, content: bytes, instant: str, target: str = "") -> bytes:
-    headers = {0: instant, **({1: target, 3: "0"} if target else {})}
+def log_block(kind: int, content: bytes, instant: str, target: str = "", schema: str = "") -> bytes:
+    headers = {0: instant, **({1: target, 3: "0"} if target else {}), **({2: schema} if schema else {})}
     header = struct.pack(">i", len(headers)) + b"".join(
         struct.pack(">ii", key, len(text)) + text.encode() for key, text in headers.items()
     )
     body = struct.pack(">ii", 1, kind) + header + struct.pack(">q", len(content)) + content + struct.pack(">i", 0)
     return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 14)
+
+
+def avro_block(records: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], instant: str) -> bytes:
+    """A data block with these records, by fastavro."""
+    parsed, content = fastavro.parse_schema(dict(schema)), struct.pack(">ii", 3, len(records))
+    for record in records:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, record)
+        content += struct.pack(">i", len(out.getvalue())) + out.getvalue()
+    return log_block(3, content, instant, schema=json.dumps(schema))
 
 
 def delete_content(keys: Sequence[str]) -> bytes:

@@ -252,9 +252,8 @@ def _refreshed_version(
     """The current version with a new delta; None when it knows these files already, at this instant."""
     current = latest.current
     composed = compose(files, sources, keep=current.next_id)
-    same = composed.known.files.num_rows == current.files == sources[0].files.num_rows and (
-        composed.next_id == current.next_id
-    )
+    rows = composed.known.files.num_rows
+    same = rows == current.files + current.parts == sources[0].files.num_rows and composed.next_id == current.next_id
     if same and instant == current.instant:
         return None
     delta, tombstones = write_delta(folder, composed.known.files, current, instant)
@@ -266,8 +265,9 @@ def _refreshed_version(
         delta=delta,
         builds=composed.known.builds,
         next_id=composed.next_id,
-        files=composed.known.files.num_rows,
-        merged=_count_merged(composed.known.files),
+        files=_count_files(composed.known.files),
+        merged=merged_slices(composed.known.files.column("path")),
+        parts=composed.known.files.num_rows - _count_files(composed.known.files),
         tombstones=tombstones,
         written=time.time(),
     )
@@ -298,8 +298,9 @@ def _whole_version(
         delta=None,
         builds=composed.known.builds,
         next_id=composed.next_id,
-        files=composed.known.files.num_rows,
-        merged=_count_merged(composed.known.files),
+        files=_count_files(composed.known.files),
+        merged=merged_slices(composed.known.files.column("path")),
+        parts=composed.known.files.num_rows - _count_files(composed.known.files),
         tombstones=0,
     )
 
@@ -307,10 +308,6 @@ def _whole_version(
 def _manifests(version: Version) -> tuple[StoredTable, ...]:
     """The lists of files of a version. Only these are orphaned by a conflict: the next attempt uses the builds."""
     return (version.master,) if version.delta is None else (version.master, version.delta)
-
-
-def _count_merged(files: pa.Table) -> int:
-    return merged_slices(files.column("path"))
 
 
 def _count_files(files: pa.Table) -> int:

@@ -153,8 +153,9 @@ class Version:
     master      the list of files (``manifest``); ids below ``master_end`` are of it
     delta       the files that came since, and tombstones
     next_id     greater than every id
-    files       how many files the version knows, parts of merged slices (``merged_slices``) among them
-    merged      how many merged slices these are, 0 in a version that a reader from before them wrote
+    files       how many files of the table the version knows
+    merged      how many merged slices (``merged_slices``) it knows beside them, and ``parts`` the parts of these; 0 in
+                a version that a reader from before them wrote
     tombstones  of the delta
     written     when it was written, in seconds since 1970
     generations of a secondary index, the oldest first; such an index has no builds
@@ -176,6 +177,7 @@ class Version:
     written: float = field(default_factory=time.time)
     generations: tuple[Generation, ...] = ()
     merged: int = 0
+    parts: int = 0
 
     @property
     def stored(self) -> tuple[StoredTable, ...]:
@@ -210,7 +212,7 @@ class Version:
             if self.generations
             else {"format": FORMAT}
         )
-        merged = {"merged": self.merged} if self.merged else {}
+        merged = {"merged": self.merged, "parts": self.parts} if self.parts else {}
         return {
             **kind,
             **merged,
@@ -253,6 +255,7 @@ class Version:
             written=float(plain["written"]),
             generations=tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
             merged=int(plain.get("merged", 0)),
+            parts=int(plain.get("parts", 0)),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -12,18 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index_store.own.builders.logged_versions import LoggedRecords, LoggedVersions, orderings_of, versions_of
-
-#: The ordering value of a deletion that has none.
-FINAL = "final"
-
-
-@dataclass(frozen=True)
-class Record:
-    """A version of a row. ``ordering``: a number, None for NULL, FINAL for a deletion without an ordering value."""
-
-    key: str
-    ordering: int | str | None
-    deletes: bool = False
+from tests.index_store.own.merge_readers import COMMIT_READERS, EVENT_READERS, FINAL, Record
 
 
 def _texts(values):
@@ -151,49 +139,6 @@ def test_ordering_values_of_two_forms_are_not_compared():
     assert not versions.hides(versions.indices(_texts(["k"])), orderings_of(_texts(["a"]))).any()
 
 
-# -- readers
-
-#: A version with its place: 0 is the base row, then the records in their order.
-Placed = tuple[int, Record]
-
-
-def _merged(older: Placed | None, newer: Placed, *, null_is_zero: bool) -> Placed:
-    """By event time; a deletion without an ordering value wins over what comes before it."""
-    if older is None or newer[1].ordering == FINAL:
-        return newer
-    values = [0 if one[1].ordering == FINAL else one[1].ordering for one in (older, newer)]
-    if null_is_zero:
-        values = [0 if value is None else value for value in values]
-    if None in values:
-        return newer
-    return older if values[0] > values[1] else newer
-
-
-def _base_first(versions, **rule):
-    state = None
-    for one in versions:
-        state = _merged(state, one, **rule)
-    return state
-
-
-def _log_files_first(versions, **rule):
-    base, logged = versions[:1], versions[1:]
-    of_logs = _base_first(logged, **rule)
-    if of_logs is None:
-        return base[0] if base else None
-    return _merged(base[0], of_logs, **rule) if base else of_logs
-
-
-def _log_files_win(versions, **rule):
-    return _base_first(versions[1:], **rule) or versions[0]
-
-
-def _latest(versions, **rule):
-    return versions[-1]
-
-
-EVENT_READERS = (_base_first, _log_files_first, _log_files_win)
-COMMIT_READERS = (_latest, _log_files_win)
 ORDERINGS = st.one_of(st.integers(-3, 6), st.none())
 
 
@@ -222,14 +167,9 @@ def test_no_reader_shows_a_row_that_is_hidden(drawn, by_commit):
         placed = first + [(number, one) for number, one in numbered if one.key == key]
         for reader in COMMIT_READERS if by_commit else EVENT_READERS:
             for null_is_zero in (True, False):
-                if len(placed) == len(first) and not first:
+                shown = reader(first, placed[len(first) :], null_is_zero=null_is_zero)
+                if shown is None or shown[1].deletes:
                     continue
-                if (not first and reader is _log_files_win) or (not first and reader is _log_files_first):
-                    shown = _base_first(placed, null_is_zero=null_is_zero)
-                else:
-                    shown = reader(placed, null_is_zero=null_is_zero)
-                number, one = shown
-                if one.deletes:
-                    continue
+                number = shown[0]
                 is_hidden = hidden[number] if number else _hides_base(versions, key, base[key])
                 assert not is_hidden, (reader.__name__, key)
