@@ -47,17 +47,21 @@ def instant(number: int) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """A write into a file group: rows, and keys that are deleted, without an ordering value."""
+    """A write into a file group: rows, and keys that are deleted.
+
+    ``late``: the ordering values of the deletions; None for one that has none, as by default.
+    """
 
     instant: str
     rows: Sequence[Row] = ()
     deleted: Sequence[str] = ()
+    late: Sequence[int | None] = ()
 
     @property
     def blocks(self) -> bytes:
         stored = [_stored(row, self.instant) for row in self.rows]
         return (avro_block(stored, SCHEMA, self.instant) if stored else b"") + (
-            log_block(1, delete_content(self.deleted), self.instant) if self.deleted else b""
+            log_block(1, delete_content(self.deleted, self.late), self.instant) if self.deleted else b""
         )
 
 

@@ -150,11 +150,21 @@ def avro_block(records: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], 
     return log_block(3, content, instant, schema=json.dumps(schema))
 
 
-def delete_content(keys: Sequence[str]) -> bytes:
+def delete_content(keys: Sequence[str], orderings: Sequence[int | None] = ()) -> bytes:
+    """A delete block. ``orderings``: a long for each key; None, and by default, the integer 0 of "no value"."""
+
     def text(value: str) -> bytes:
         return b"\x02" + protobuf_varint(len(value.encode()) << 1) + value.encode()
 
-    records = b"".join(text(key) + text("column_stats") + b"\x04\0" for key in keys)
+    def ordering(value: int | None) -> bytes:
+        if value is None:
+            return b"\x04\0"
+        return b"\x06" + protobuf_varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+    values = orderings or [None] * len(keys)
+    records = b"".join(
+        text(key) + text("column_stats") + ordering(value) for key, value in zip(keys, values, strict=True)
+    )
     data = (protobuf_varint(len(keys) << 1) + records if keys else b"") + b"\0"
     return struct.pack(">ii", 3, len(data)) + data
 

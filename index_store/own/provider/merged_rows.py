@@ -4,6 +4,8 @@
     own_index                3 .. 9 and 20: what stands in the files
     own_merged_rows          3 .. 8 and 20: what a reader may show
 
+A filter of several conditions is also held against each part, because a merged row is a whole row of one of them.
+
 A slice has statistics here when an index has a row for exactly its files (``store.merged_slices``): one file more or
 less, and nothing is said. From table version 8 on files are written once, so their names are enough. In version 6 log
 files are appended to, and hold the blocks of several instants: their sizes have to be those that were merged, and the
@@ -15,6 +17,7 @@ the rows of base files as they stand: read-optimised queries, and readers that d
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,19 +25,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.binding.bound_expression import BoundExpression
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import Match, StatisticsProvider
+from evaluator.evaluation.evaluate import evaluate
+from evaluator.language.schema import Field
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes, own_indexes_of
 from index_store.own.store.merged_slices import MergedPart, merged_parts
 from index_store.own.store.own_index import IndexedFiles, OwnIndex
 from index_store.storage.errors import StatsError
+from index_store.table.file_slices import FileSlice, FileSlices
 from index_store.table.table_options import ROWS, STORED
 
 if TYPE_CHECKING:
-    from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
 __all__ = ["OwnMergedRows", "make"]
+
+Mask = npt.NDArray[np.bool_]
 
 
 def make(table: Table, slices: FileSlices) -> OwnMergedRows | None:
@@ -50,12 +60,52 @@ class OwnMergedRows(OwnSketches):
 
     name = "own_merged_rows"
 
+    def __init__(self, own: _MergedSlices) -> None:
+        super().__init__(own)
+        self._merged = own
+        self._columns_asked: dict[str, Field] = {}
+        self._functions_asked: dict[tuple[str, str], Field] = {}
+
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
+        """Statistics of the columns, and matches of whole filters on them."""
+        self._columns_asked.update({column.name: column for column in required.columns})
+        self._functions_asked.update({(key, column.name): column for key, column in required.functions})
+        provider = super().provide(required)
+        return replace(provider, filter_might_match=self.filter_might_match) if self._merged.sketches else provider
+
+    def filter_might_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
+        """Where a part of a merged slice might match: every merged row is a whole row of one of the parts."""
+        del candidates  # all parts are evaluated at once
+        names = {name for leaf in bound.leaves for name in leaf.columns}
+        asked = self._apart.requires(
+            RequiredStatistics(
+                bounds=tuple([column for name, column in self._columns_asked.items() if name in names]),
+                functions=tuple([(key, of) for (key, name), of in self._functions_asked.items() if name in names]),
+            )
+        )
+        if len(bound.leaves) < 2 or not asked or not len(self._parts.slice_of):
+            return None
+        kept = evaluate(bound, len(self._parts.slice_of), [self._apart.provide(asked)]).kept_rows
+        might_match = np.ones(len(self._merged.slices), np.bool_)
+        might_match[self._parts.slice_of] = False
+        might_match[self._parts.slice_of[kept]] = True
+        return Match(might_match, tuple(range(len(bound.leaves))))
+
+    @cached_property
+    def _parts(self) -> _PartsApart:
+        return _PartsApart(self._merged)
+
+    @cached_property
+    def _apart(self) -> OwnSketches:
+        return OwnSketches(self._parts)
+
 
 class _MergedSlices(OwnIndexes):
     """The own indexes of a table, asked for merged slices as if each was one file."""
 
-    def __init__(self, own: OwnIndexes) -> None:
-        super().__init__(own.table, own.slices)
+    def __init__(self, own: OwnIndexes, slices: FileSlices | None = None) -> None:
+        """``slices``: by default those of the table."""
+        super().__init__(own.table, slices or own.slices)
         self._own = own
 
     @cached_property
@@ -73,7 +123,7 @@ class _MergedSlices(OwnIndexes):
 
         They count as log files, because their numbers of rows are upper limits.
         """
-        parts = self._parts
+        parts = self.parts
         count = np.array([max(1, len(one)) for one in parts], np.intp)
         slice_of = np.repeat(np.arange(len(parts)), count)
         paths = [path for some in parts for path in ([part.path for part in some] or [""])]
@@ -86,7 +136,7 @@ class _MergedSlices(OwnIndexes):
         )
 
     @cached_property
-    def _parts(self) -> list[tuple[MergedPart, ...]]:
+    def parts(self) -> list[tuple[MergedPart, ...]]:
         """The parts of each slice, none for one without log files."""
         return [merged_parts(one) if one.log_files else () for one in self.slices]
 
@@ -113,3 +163,28 @@ class _MergedSlices(OwnIndexes):
             if min(of_files) < 0 or sum(of_files) != size or instant > (self.slices.instant or ""):
                 rows[number] = -1
         return rows
+
+
+class _PartsApart(_MergedSlices):
+    """The same indexes, asked as if each part of a merged slice was a slice; ``slice_of`` ``(f,)`` is its slice."""
+
+    def __init__(self, merged: _MergedSlices) -> None:
+        items = [
+            FileSlice(item.partition, item.file_id, part.path)
+            for item, parts in zip(merged.slices, merged.parts, strict=True)
+            for part in parts
+        ]
+        super().__init__(merged, replace(merged.slices, items=tuple(items)))
+        self.slice_of = np.repeat(np.arange(len(merged.parts)), [len(parts) for parts in merged.parts])
+
+    @cached_property
+    def files(self) -> SliceFiles:
+        """The parts."""
+        f = len(self.slices)
+        return SliceFiles(
+            tuple([item.base_file or "" for item in self.slices]),
+            tuple([item.partition for item in self.slices]),
+            np.arange(f),
+            np.ones(f, np.bool_),
+            np.ones(f, np.intp),
+        )
