@@ -16,6 +16,7 @@ from index_store.kinds.record_keys.key_filters import make as key_filters
 from index_store.kinds.record_keys.record_index import make as record_index
 from index_store.kinds.record_keys.secondary_index import make as secondary_index
 from index_store.own.provider.kind import make as own_sketches
+from index_store.own.provider.merged_rows import make as own_merged_rows
 from index_store.own.secondary.kind import make as own_secondary_index
 
 __all__ = ["REGISTERED_KINDS"]
@@ -24,6 +25,7 @@ REGISTERED_KINDS: tuple[MakeKind, ...] = (
     partition_values,
     column_stats,
     own_sketches,
+    own_merged_rows,
     bucket_index,
     record_index,
     secondary_index,

@@ -28,7 +28,8 @@ from index_store.own.advice.benefit import Benefit
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.builders.local import build_locally
 from index_store.own.builders.spark import build_on
-from index_store.own.definition import SECONDARY_INDEX, Definition
+from index_store.own.definition import SECONDARY_INDEX, SKETCHES, Definition
+from index_store.own.maintenance.merged_files import SketchedFiles, sketched_files
 from index_store.own.maintenance.operations import (
     RETENTION,
     OperationResult,
@@ -45,6 +46,7 @@ from index_store.own.secondary.slice_entries import LocalReader, MakeReader, Sli
 from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.folder import Folder
 from index_store.own.store.locations import DIRECTORY, IndexLocation, folder_of, indexes_of
+from index_store.own.store.merged_slices import MergedPart, is_merged, merged_slices
 from index_store.own.store.own_index import OwnIndex
 from index_store.table.reads import begin_schemas
 from index_store.table.table import Table as BaseTable
@@ -67,6 +69,7 @@ class Report:
     change     the result of create, refresh or optimize, unless there was nothing to do
     removed    what vacuum or drop removed
     unread     files that no statistics could be computed of, or slices that a secondary index does not know, and why
+    not_merged slices with log files whose merged rows are not known, by a file of each, and why
     benefits   the selectivity scores of the index's sketches
     note       why there was nothing to do
     """
@@ -77,6 +80,7 @@ class Report:
     change: OperationResult | None = None
     removed: Removed | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    not_merged: Mapping[str, str] = field(default_factory=dict)
     benefits: tuple[Benefit, ...] = ()
     note: str = ""
 
@@ -85,11 +89,14 @@ class Report:
 class Staleness:
     """How far a table is ahead of an index: files that the index does not know, and known files that are gone.
 
-    Filters read the files that the index does not know.
+    Filters read the files that the index does not know. ``logged``: slices with log files now, of an index of sketches;
+    ``merged``: those of them whose merged rows the index knows.
     """
 
     unknown: int
     gone: int
+    logged: int = 0
+    merged: int = 0
 
 
 @dataclass(frozen=True)
@@ -295,7 +302,15 @@ def _is_secondary(location: IndexLocation) -> bool:
 def _report(table: Table, name: str, folder: Folder, change: OperationResult, unread: Mapping[str, str]) -> Report:
     """The report of a create or refresh, with scores of the index if it has changed."""
     benefits = benefits_at(table, OwnIndex(folder, change.version)) if change.committed else ()
-    return Report(name, folder.path, change=change, unread=unread, benefits=benefits)
+    parts = {path: part for path in unread if (part := MergedPart.named(path)) is not None}
+    return Report(
+        name,
+        folder.path,
+        change=change,
+        unread={path: why for path, why in unread.items() if path not in parts},
+        not_merged={**change.not_merged, **{part.files[0]: unread[path] for path, part in parts.items()}},
+        benefits=benefits,
+    )
 
 
 class _Builders:
@@ -316,6 +331,10 @@ class _Builders:
 
 def staleness(table: Table, index: OwnIndex) -> Staleness:
     """How far the table is ahead of the index. Raises TableError."""
-    files, _ = table_files(table)
+    sketched = sketched_files(table) if index.definition.kind == SKETCHES else SketchedFiles(*table_files(table))
+    files = sketched.files
     known = index.find(files.column("path"), files.column("size").to_numpy()) >= 0
-    return Staleness(int((~known).sum()), index.files.num_rows - int(known.sum()))
+    is_file = ~is_merged(files.column("path"))
+    merged = merged_slices(files.column("path").filter(pa.array(known)))
+    known = known & is_file
+    return Staleness(int((is_file & ~known).sum()), index.version.files - int(known.sum()), sketched.logged, merged)

@@ -68,12 +68,23 @@ class PlanRows:
         """The files to read as absolute URIs in the store's scheme, or paths on this disk: an Arrow column of text.
 
         Slices are in the order of ``kept``; each has its base file first, then its log files. ``log_files=False``: base
-        files alone, which is what a read-optimized query reads: rows that were logged since are not in them. Nothing in
-        a URI is percent-encoded. Raises UnsupportedError for a name that is not UTF-8.
+        files alone, which is what a read-optimized query reads: rows that were logged since are not in them. Then those
+        of slices with log files that no merged row keeps come last, because the rows of their base files may match.
+        Nothing in a URI is percent-encoded. Raises UnsupportedError for a name that is not UTF-8.
         """
         if not isinstance(log_files, bool):
             raise TypeError("log_files is True or False")
-        return slice_paths(self.slices, self.kept_rows, common_uri(self.table), log_files=log_files)
+        rows = self.kept_rows if log_files else np.concatenate([self.kept_rows, self._skipped_with_logs()])
+        return slice_paths(self.slices, rows, common_uri(self.table), log_files=log_files)
+
+    def _skipped_with_logs(self) -> npt.NDArray[np.int64]:
+        """The slices with a base file and log files that are not kept."""
+        if self.opened is not None and self.opened.table.table_type != "MERGE_ON_READ":
+            return np.zeros(0, np.int64)
+        skipped = np.setdiff1d(np.arange(len(self.slices)), self.kept_rows)
+        items = self.slices.some(skipped)
+        logged = [bool(item.base_file and item.log_files) for item in items]
+        return skipped[np.array(logged, np.bool_)].astype(np.int64)
 
     def scan(
         self,

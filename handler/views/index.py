@@ -49,6 +49,10 @@ def report_of(done: Report) -> dict[str, Any]:
             tries=change.tries,
             unread_files=dict(done.unread),
         )
+        if change.logged:
+            document.update(
+                slices_with_logs=change.logged, merged_slices=change.version.merged, not_merged=dict(done.not_merged)
+            )
     if done.benefits:
         document["effectiveness"] = benefits_as_plain(done.benefits)
     if done.removed is not None:
@@ -97,6 +101,9 @@ def _show_change(done: Report, console: Console) -> None:
     if change.unread:
         rows.append(("not read", f"{count_text(change.unread, 'file')}, never skipped by this index"))
         rows += [("such as", f"{path}: {why}") for path, why in list(done.unread.items())[:1]]
+    if change.logged:
+        rows += _merged_known(version.merged, change.logged)
+        rows += [("not merged", f"{path}: {why}") for path, why in list(done.not_merged.items())[:1]]
     rows.append(("size", f"{size_text(change.size)} in {count_text(len(version.stored), 'file')}"))
     rows.append(
         (
@@ -139,6 +146,8 @@ def place_report(
         document.update(
             unknown_files=behind.unknown,
             gone_files=behind.gone,
+            slices_with_logs=behind.logged,
+            merged_slices=behind.merged,
             partitions=None,
             effectiveness=benefits_as_plain(benefits),
         )
@@ -227,6 +236,7 @@ def show_place(place: IndexLocation, behind: Staleness, console: Console, benefi
         ("knows", count_text(version.files, "file")),
         *_entries_known(version),
         ("table", ahead),
+        *_merged_known(behind.merged, behind.logged),
         ("tombstones", str(version.tombstones)),
         (
             "size",
@@ -238,6 +248,11 @@ def show_place(place: IndexLocation, behind: Staleness, console: Console, benefi
     ]
     rows += [("passed over", fault) for fault in place.index.faults]
     _print_pairs([*rows, *benefit_rows(benefits)], console)
+
+
+def _merged_known(merged: int, logged: int) -> list[tuple[str, str]]:
+    """How many of the slices with log files an index knows the merged rows of."""
+    return [("merged", f"{merged} of {count_text(logged, 'slice')} with log files")] if logged else []
 
 
 def _entries_known(version: Version) -> list[tuple[str, str]]:

@@ -26,10 +26,13 @@ __all__ = [
     "COMMAND",
     "DELETE",
     "HFILE_DATA",
+    "ORDERING_KINDS",
     "PARQUET_DATA",
+    "DeletedRecord",
     "LogBlock",
     "data_instants",
     "deleted_keys",
+    "deleted_records",
     "read_log_blocks",
 ]
 
@@ -42,6 +45,8 @@ _ROLLBACK = "0"
 _LONG = struct.Struct(">q")
 _INTS = struct.Struct(">ii")
 _KNOWN_TYPES = range(7)
+#: The ordering values of deleted records that are decoded, by their branch of the union.
+ORDERING_KINDS = {2: "int", 3: "long", 7: "string", 8: "date", 11: "timestamp"}
 _HEAD_SIZE, _LARGEST_HEAD = 4096, 1 << 24
 
 
@@ -189,8 +194,26 @@ def _texts(data: bytes, position: int, end: int) -> tuple[dict[int, str], int]:
     return found, position
 
 
+@dataclass(frozen=True, slots=True)
+class DeletedRecord:
+    """A record of a DELETE block: the key, and its ordering value.
+
+    kind    of the ordering value, a name in ``ORDERING_KINDS``; "" without one, and for a kind that is not decoded
+    value   an integer (days, microseconds) or text, None where ``kind`` is ""
+    """
+
+    key: str
+    kind: str = ""
+    value: int | str | None = None
+
+
 def deleted_keys(content: bytes) -> list[str]:
     """The record keys of a DELETE block of version 3 (Avro ``HoodieDeleteRecordList``); older versions are refused."""
+    return [one.key for one in deleted_records(content)]
+
+
+def deleted_records(content: bytes) -> list[DeletedRecord]:
+    """The records of such a block, apart from those without a key. Raises FormatError."""
     if len(content) < 8:
         raise FormatError("a delete block is cut off")
     version, length = _INTS.unpack_from(content, 0)
@@ -204,7 +227,7 @@ def deleted_keys(content: bytes) -> list[str]:
         raise FormatError("a delete block cannot be decoded") from error
 
 
-def _delete_records(data: bytes) -> Iterator[str]:
+def _delete_records(data: bytes) -> Iterator[DeletedRecord]:
     position = 0
     while True:
         count, position = read_varint(data, position)
@@ -218,9 +241,9 @@ def _delete_records(data: bytes) -> Iterator[str]:
         for _ in range(count):
             key, position = _optional_text(data, position)
             _, position = _optional_text(data, position)
-            position = _skip_ordering_value(data, position)
+            kind, value, position = _ordering_value(data, position)
             if key is not None:
-                yield key
+                yield DeletedRecord(key, kind, value)
 
 
 def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
@@ -233,17 +256,25 @@ def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
     return data[position : position + length].decode("utf-8"), position + length
 
 
-def _skip_ordering_value(data: bytes, position: int) -> int:
-    """The ordering value is null or one of the wrappers of HoodieMetadata.avsc, in their order."""
+def _ordering_value(data: bytes, position: int) -> tuple[str, int | str | None, int]:
+    """The kind of the ordering value, the value, and where it ends.
+
+    It is null or one of the wrappers of HoodieMetadata.avsc, in their order.
+    """
     branch, position = read_varint(data, position)
     if branch in (2, 3, 8, 10, 11, 12):  # int, long, date, time, timestamp, local date
-        return read_varint(data, position)[1]
+        value, position = read_varint(data, position)
+        kind = ORDERING_KINDS.get(branch, "")
+        return kind, value if kind else None, position
     if branch in (6, 7, 9):  # bytes, string, decimal
         length, position = read_varint(data, position)
         if length < 0:  # else the walk would go back, and never end
             raise FormatError("a delete block cannot be decoded", position)
-        return position + length
+        end = position + length
+        if branch == 7 and end <= len(data):
+            return "string", data[position:end].decode("utf-8"), end
+        return "", None, end
     widths = {0: 0, 1: 1, 4: 4, 5: 8}
     if branch not in widths:
         raise FormatError(f"a delete block has an ordering value of kind {branch}", position)
-    return position + widths[branch]
+    return "", None, position + widths[branch]

@@ -44,6 +44,7 @@ __all__ = [
     "ROWS_PER_BATCH",
     "ColumnRows",
     "RowBatch",
+    "block_rows",
     "log_batches",
     "parquet_rows",
     "read_rows",
@@ -170,22 +171,30 @@ def _plain(array: pa.Array, of: FileType) -> ColumnRows:
 
 
 def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
-    """The rows of a log file, with the columns unknown that a block may lack. Raises FormatError for a damaged file."""
-    for block, batch in log_batches(data, names):
-        if batch is None:
-            raise FormatError(f"the rows of a block of type {block.type} are not read")
-        if block.is_partial:
-            why = FileType.unknown("partial updates")
-            batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
-        yield RowBatch(
-            batch.rows,
-            {
-                name: ColumnRows(FileType.unknown("a log block without the column"))
-                if column.type == ABSENT
-                else column
-                for name, column in batch.columns.items()
-            },
-        )
+    """Raises FormatError for a damaged file."""
+    for block in read_log_blocks(data):
+        if block.type not in (DELETE, COMMAND, CDC):
+            yield block_rows(block, names)
+
+
+def block_rows(block: LogBlock, names: Sequence[str]) -> RowBatch:
+    """The rows of a data block, with the columns unknown that it may lack.
+
+    Raises FormatError for a damaged block, and for one of another type.
+    """
+    batch = _rows_of_block(block, names)
+    if batch is None:
+        raise FormatError(f"the rows of a block of type {block.type} are not read")
+    if block.is_partial:
+        why = FileType.unknown("partial updates")
+        batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
+    return RowBatch(
+        batch.rows,
+        {
+            name: ColumnRows(FileType.unknown("a log block without the column")) if column.type == ABSENT else column
+            for name, column in batch.columns.items()
+        },
+    )
 
 
 def log_batches(data: bytes, names: Sequence[str]) -> Iterator[tuple[LogBlock, RowBatch | None]]:
@@ -194,12 +203,17 @@ def log_batches(data: bytes, names: Sequence[str]) -> Iterator[tuple[LogBlock, R
     A column that the block does not have is ``ABSENT`` there, also of partial updates. Raises FormatError for damage.
     """
     for block in read_log_blocks(data):
-        if block.type == AVRO_DATA:
-            yield block, _avro_rows(block, names)
-        elif block.type == PARQUET_DATA:
-            yield block, _parquet_block(block, names)
-        elif block.type not in (DELETE, COMMAND, CDC):
-            yield block, None
+        if block.type not in (DELETE, COMMAND, CDC):
+            yield block, _rows_of_block(block, names)
+
+
+def _rows_of_block(block: LogBlock, names: Sequence[str]) -> RowBatch | None:
+    """The rows of a data block, with what it lacks ``ABSENT``; None for a block of a type that is not read."""
+    if block.type == AVRO_DATA:
+        return _avro_rows(block, names)
+    if block.type == PARQUET_DATA:
+        return _parquet_block(block, names)
+    return None
 
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:

@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["EVENT_TIME_STRATEGY", "PAYLOAD_PACKAGE", "merges_to_stored_values", "merges_whole_records"]
+__all__ = [
+    "COMMIT_TIME_STRATEGY",
+    "EVENT_TIME_STRATEGY",
+    "PAYLOAD_PACKAGE",
+    "merges_to_stored_values",
+    "merges_whole_records",
+]
 
 #: The package of Hudi's payload classes.
 PAYLOAD_PACKAGE = "org.apache.hudi.common.model"
@@ -40,11 +46,11 @@ _MIXING_PAYLOADS = frozenset(
     }
 )
 _PARTIAL_UPDATES = frozenset({"IGNORE_DEFAULTS", "FILL_UNAVAILABLE"})  # the old value for a default, for a marker
-#: The id of the merge strategy by event time.
+#: The ids of the merge strategies by event time and by commit time.
 EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
-_COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+COMMIT_TIME_STRATEGY = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
 _BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
-_STRATEGIES = frozenset({EVENT_TIME_STRATEGY, _COMMIT_TIME, _BY_PAYLOAD})
+_STRATEGIES = frozenset({EVENT_TIME_STRATEGY, COMMIT_TIME_STRATEGY, _BY_PAYLOAD})
 
 
 def merges_to_stored_values(properties: Mapping[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
     hoodie.index.type                                 which index its writers use, such as BUCKET
     hoodie.index.bucket.engine, hoodie.bucket.index.* its buckets (``index_store.kinds.bucket_index``)
+    sargo.rows                                        merged, or stored: then bounds of merged rows are not used
     sargo.index.paths                                 folders of own indexes that are not beside the data
 
 A catalog's entry has many more properties, and all of them may be given. A name or a value that is no such option and
@@ -18,10 +19,12 @@ from collections.abc import Iterable, Mapping
 
 from evaluator.language.errors import UnsupportedError
 
-__all__ = ["OTHER_INDEXES", "USED", "check_table_options", "closest"]
+__all__ = ["OTHER_INDEXES", "ROWS", "STORED", "USED", "check_table_options", "closest"]
 
 #: The option with the folders of own indexes that are not beside the data.
 OTHER_INDEXES = "sargo.index.paths"
+#: The rows that readers show: merged ones, or with STORED also rows of base files that log files changed.
+ROWS, STORED = "sargo.rows", "stored"
 #: The options that are read.
 USED = (
     "hoodie.index.type",
@@ -31,6 +34,7 @@ USED = (
     "hoodie.bucket.index.partition.expressions",
     "hoodie.bucket.index.partition.rule.type",
     OTHER_INDEXES,
+    ROWS,
 )
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "hoodie.index.type": (
@@ -38,6 +42,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
         *("RECORD_INDEX", "RECORD_LEVEL_INDEX", "GLOBAL_RECORD_LEVEL_INDEX"),
     ),
     "hoodie.index.bucket.engine": ("SIMPLE", "CONSISTENT_HASHING"),
+    ROWS: ("MERGED", "STORED"),
 }
 #: Names of Hudi that resemble those above.
 _OTHERS = frozenset(
@@ -89,6 +94,8 @@ def _check_value(name: str, value: str) -> None:
         meant = closest(value, known)
         if meant:
             raise UnsupportedError(f"option {name}: is {meant} meant by {value!r:.60}?")
+        if name == ROWS:
+            raise UnsupportedError(f"option {name}: {value!r:.60} is none of {', '.join(known).lower()}")
 
 
 def closest(text: str, known: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from index_store.own.builders.local import build_locally
 from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.maintenance.operations import create, refresh
 from index_store.own.provider.kind import make as own_index
+from index_store.own.provider.merged_rows import make as own_merged_rows
 from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.kind import make as own_secondary_index
 from index_store.own.secondary.slice_entries import LocalReader, key_columns
@@ -47,7 +48,7 @@ EXPRESSIONS = ("lower(s)", "upper(s)", "length(s)", "year(dt)", "to_date(t)", "a
 KEYS = (("s",), ("i",), ("d",), ("f",), ("dt",), ("t",), ("dec",), ("b",), ("s", "i"), ("dt", "s"), ("i", "d", "t"))
 ALL, SECONDARY = "all", "secondary_index"
 VARIANTS = (ALL, *SKETCHES, SECONDARY)
-KINDS = {"own_index": own_index, "own_secondary_index": own_secondary_index}
+KINDS = {"own_index": own_index, "own_merged_rows": own_merged_rows, "own_secondary_index": own_secondary_index}
 
 
 def definitions(table: Table, variant: str | tuple[str, ...]) -> list[Definition]:

@@ -131,8 +131,8 @@ def hfile(
     return bytes(out) + tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)
 
 
-def log_block(kind: int, content: bytes, instant: str, target: str = "") -> bytes:
-    headers = {0: instant, **({1: target, 3: "0"} if target else {})}
+def log_block(kind: int, content: bytes, instant: str, target: str = "", schema: str = "") -> bytes:
+    headers = {0: instant, **({1: target, 3: "0"} if target else {}), **({2: schema} if schema else {})}
     header = struct.pack(">i", len(headers)) + b"".join(
         struct.pack(">ii", key, len(text)) + text.encode() for key, text in headers.items()
     )
@@ -140,11 +140,31 @@ def log_block(kind: int, content: bytes, instant: str, target: str = "") -> byte
     return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 14)
 
 
-def delete_content(keys: Sequence[str]) -> bytes:
+def avro_block(records: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], instant: str) -> bytes:
+    """A data block with these records, by fastavro."""
+    parsed, content = fastavro.parse_schema(dict(schema)), struct.pack(">ii", 3, len(records))
+    for record in records:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, record)
+        content += struct.pack(">i", len(out.getvalue())) + out.getvalue()
+    return log_block(3, content, instant, schema=json.dumps(schema))
+
+
+def delete_content(keys: Sequence[str], orderings: Sequence[int | None] = ()) -> bytes:
+    """A delete block. ``orderings``: a long for each key; None, and by default, the integer 0 of "no value"."""
+
     def text(value: str) -> bytes:
         return b"\x02" + protobuf_varint(len(value.encode()) << 1) + value.encode()
 
-    records = b"".join(text(key) + text("column_stats") + b"\x04\0" for key in keys)
+    def ordering(value: int | None) -> bytes:
+        if value is None:
+            return b"\x04\0"
+        return b"\x06" + protobuf_varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+    values = orderings or [None] * len(keys)
+    records = b"".join(
+        text(key) + text("column_stats") + ordering(value) for key, value in zip(keys, values, strict=True)
+    )
     data = (protobuf_varint(len(keys) << 1) + records if keys else b"") + b"\0"
     return struct.pack(">ii", 3, len(data)) + data
 

@@ -7,7 +7,8 @@
                                                  files do not show (``sargo advise`` reads values)
     null_count, nan_count                        the files without any
 
-Each file that the index knows counts as one, base files and log files alike. Of a large index some files are drawn.
+Each file that the index knows counts as one, base files and log files alike; merged slices do not count. Of a large
+index some files are drawn.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.bloom_filter import BloomFilter
+from index_store.own.store.merged_slices import is_merged
 from index_store.own.store.own_index import OwnIndex, StatisticsRows
 from index_store.table.file_slices import FileSlice, FileSlices
 
@@ -58,10 +60,11 @@ def benefits_of(table: Table, index: OwnIndex, most_files: int = MAX_FILES) -> l
 
     Empty for an index of another kind, and for one that knows no file.
     """
-    n = index.files.num_rows
+    files = np.flatnonzero(~is_merged(index.files["path"]))
+    n = len(files)
     if index.definition.kind != SKETCHES or not n:
         return []
-    drawn = np.sort(np.random.default_rng(0).permutation(n)[:most_files])
+    drawn = np.sort(np.random.default_rng(0).permutation(files)[:most_files])
     paths = index.files["path"].take(pa.array(drawn)).to_pylist()
     slices = FileSlices(index.instant, "", tuple(FileSlice("", path, path) for path in paths))
     benefits = []

@@ -17,10 +17,11 @@ import pyarrow as pa
 
 from index_store.own.builder import FILES, IndexedFile, NewFiles
 from index_store.own.builders.aggregates import aggregate
-from index_store.own.builders.local import LocalBuilder
+from index_store.own.builders.local import LocalBuilder, precedence_of
 from index_store.own.builders.sketching import SketchPlan
 from index_store.own.definition import Definition
 from index_store.storage.storage import Storage
+from index_store.table.row_precedence import RowPrecedence
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +41,8 @@ def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = No
     """Makes builders that use this session. ``storage_options``: what workers need to open the table's files."""
 
     def make(table: Table, definition: Definition) -> SparkBuilder:
-        return SparkBuilder(spark, table.storage.root, SketchPlan.for_table(table, definition), storage_options)
+        plan = SketchPlan.for_table(table, definition)
+        return SparkBuilder(spark, table.storage.root, plan, storage_options, precedence=precedence_of(table))
 
     return make
 
@@ -49,9 +51,15 @@ class SparkBuilder:
     """Sketches files in Spark's workers. A file that cannot be read gets no row."""
 
     def __init__(
-        self, spark: SparkSession, root: str, plan: SketchPlan, storage_options: Mapping[str, str] | None = None
+        self,
+        spark: SparkSession,
+        root: str,
+        plan: SketchPlan,
+        storage_options: Mapping[str, str] | None = None,
+        *,
+        precedence: RowPrecedence | None = None,
     ) -> None:
-        self._spark, self._root, self._plan = spark, root, plan
+        self._spark, self._root, self._plan, self._precedence = spark, root, plan, precedence
         self._options = dict(storage_options or {})
 
     def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
@@ -79,7 +87,8 @@ class SparkBuilder:
         ).repartition(tasks)
         schema = self._plan.schema
         carried = pa.schema([field.with_type(_plain_binary(field.type)) for field in schema])
-        rows = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried), from_arrow_schema(carried))
+        sketch = _sketching(self._root, self._options, self._plan, self._precedence, carried)
+        rows = frame.mapInArrow(sketch, from_arrow_schema(carried))
         yield from collect_arrow(rows, carried).cast(schema).to_batches()
 
 
@@ -98,11 +107,13 @@ def _plain_binary(of: pa.DataType) -> pa.DataType:
     return pa.list_(_plain_binary(of.value_type)) if pa.types.is_list(of) else of
 
 
-def _sketching(root: str, options: Mapping[str, str], plan: SketchPlan, carried: pa.Schema) -> Any:
+def _sketching(
+    root: str, options: Mapping[str, str], plan: SketchPlan, precedence: RowPrecedence | None, carried: pa.Schema
+) -> Any:
     """The function that a worker applies to its files."""
 
     def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2)
+        builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2, precedence=precedence)
         for batch in batches:
             files = [IndexedFile(**row) for row in batch.to_pylist()]
             for rows in builder.build(files):

@@ -20,6 +20,7 @@ from index_store.own.builders.aggregates import AGGREGATES, united
 from index_store.own.maintenance.table_files import partitions_of, with_ids
 from index_store.own.store.folder import Folder, new_token
 from index_store.own.store.manifest import FileList, ids_of, row_indices_of
+from index_store.own.store.merged_slices import is_merged
 from index_store.own.store.stored_table import TableWriter, read_groups, read_table
 from index_store.own.store.versions import Build
 from index_store.storage.errors import StatsError
@@ -32,7 +33,10 @@ _ID = FILES.field(FILE_ID)
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The files that have rows now, with ids from 0 on, and their bytes; and the files that have none (``unread``)."""
+    """The files that have rows now, with ids from 0 on; and the files that have none (``unread``).
+
+    ``rows`` and ``size``: how many of them are files of the table, and their bytes, without merged slices.
+    """
 
     known: FileList
     unread: pa.Table
@@ -69,8 +73,9 @@ def build(
             if progress is not None:
                 progress("files", int(seen.sum()), len(files))
     known = files.table.filter(pa.array(seen))
-    size = int(np.sum(known.column("size").to_numpy()))
-    return Built(FileList(known, writer.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
+    real = known.filter(pa.array(~is_merged(known.column("path"))))
+    size = int(np.sum(real.column("size").to_numpy()))
+    return Built(FileList(known, writer.build(len(seen))), files.table.filter(pa.array(~seen)), real.num_rows, size)
 
 
 def merge(
@@ -106,6 +111,7 @@ def _aggregation(builder: Builder, paths: pa.ChunkedArray) -> _Aggregate | None:
         return None
 
     def aggregate(rows: pa.Table) -> pa.Table | None:
+        rows = rows.filter(pa.array(~is_merged(paths.take(pa.array(ids_of(rows))))))  # their files are counted
         partitions = partitions_of(paths.take(pa.array(ids_of(rows))))
         aggregates = builder.aggregate(rows.drop_columns([FILE_ID]).append_column(_PARTITION, partitions))
         if aggregates is not None and _PARTITION not in aggregates.column_names:

@@ -26,10 +26,12 @@ import pyarrow as pa
 from index_store.own.builder import FILE_ID, FILES, MakeBuilder, NewFiles, Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
+from index_store.own.maintenance.merged_files import SketchedFiles, sketched_files
 from index_store.own.maintenance.removal import RETENTION, Removed, drop, vacuum
-from index_store.own.maintenance.table_files import check_not_older, table_files, with_ids
+from index_store.own.maintenance.table_files import check_not_older, with_ids
 from index_store.own.store.folder import Folder
 from index_store.own.store.manifest import FileList, compose, live_files, row_indices_of, write_delta, write_master
+from index_store.own.store.merged_slices import is_merged, merged_slices
 from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
 from index_store.own.store.stored_table import StoredTable, begin_tables
 from index_store.own.store.versions import Latest, Version
@@ -51,6 +53,8 @@ class OperationResult:
     gone        files that the index knew before and no longer knows
     size        bytes of the index
     tries       attempts until the commit: 1 when no other writer was first
+    logged      slices with log files; ``not_merged``: those that were not merged, by a file of each, and why, apart
+                from those that a builder could not read
     unknown     slices that a secondary index does not know, and why
     """
 
@@ -65,6 +69,8 @@ class OperationResult:
     seconds: float
     tries: int = 1
     unknown: Mapping[str, str] = field(default_factory=dict)
+    logged: int = 0
+    not_merged: Mapping[str, str] = field(default_factory=dict)
 
 
 def create(
@@ -73,7 +79,8 @@ def create(
     """Create an index. Raises TableError when the folder holds one, also when another writer created it meanwhile."""
     began = time.monotonic()
     refuse_existing(folder)
-    files, instant = table_files(table)
+    sketched = sketched_files(table)
+    files, instant = sketched.files, sketched.instant
     built = build(folder, make_builder(table, definition), NewFiles(with_ids(files)), instant, progress)
     version = _whole_version(
         folder,
@@ -86,7 +93,7 @@ def create(
         instant=instant,
     )
     commit_first(folder, Change(version, (version.master,)))
-    return _result("create", Commit(version, version, 1, committed=True), [built], 0, began)
+    return _result("create", Commit(version, version, 1, committed=True), [built], 0, began, sketched)
 
 
 def refresh(
@@ -108,7 +115,12 @@ def refresh(
     attempts = _Refresh(folder, table, make_builder, full=full, progress=progress)
     commit = commit_on_latest(folder, attempts.change, latest)
     result = _result(
-        "full refresh" if full and commit.committed else "refresh", commit, attempts.built, attempts.gone, began
+        "full refresh" if full and commit.committed else "refresh",
+        commit,
+        attempts.built,
+        attempts.gone,
+        began,
+        attempts.sketched,
     )
     if commit.committed and len(commit.version.builds) > MAX_BUILDS:
         with suppress(TableError):  # the refresh is done in any case
@@ -128,13 +140,15 @@ class _Refresh:
         self.built: list[Built] = []
         #: Files that the version knew before, and that the table no longer has.
         self.gone = 0
+        self.sketched: SketchedFiles | None = None
 
     def change(self, latest: Latest) -> Change | None:
         """The refreshed version on top of the latest one; None when that one is up to date."""
         current = latest.current
         begin_tables(self._folder, (one for version in latest.versions for one in (version.master, version.delta)))
         table = Table(self._table.storage.afresh(), self._table.options)  # read after the version: see the module
-        files, instant = table_files(table)
+        self.sketched = sketched_files(table)
+        files, instant = self.sketched.files, self.sketched.instant
         check_not_older(table, files, instant, latest.newest)
         known = _known(self._folder, latest)
         self._build_missing(table, files, instant, [] if self._full else known, current.definition)
@@ -154,7 +168,8 @@ class _Refresh:
             version = _refreshed_version(self._folder, latest, files, [*known, *built], instant)
         if version is None:
             return None
-        self.gone = int((~_in_any(known[0].files, [files])).sum())
+        gone = known[0].files.filter(pa.array(~_in_any(known[0].files, [files])))
+        self.gone = _count_files(gone)
         return Change(version, _manifests(version))
 
     def _build_missing(
@@ -237,9 +252,8 @@ def _refreshed_version(
     """The current version with a new delta; None when it knows these files already, at this instant."""
     current = latest.current
     composed = compose(files, sources, keep=current.next_id)
-    same = composed.known.files.num_rows == current.files == sources[0].files.num_rows and (
-        composed.next_id == current.next_id
-    )
+    rows = composed.known.files.num_rows
+    same = rows == current.files + current.parts == sources[0].files.num_rows and composed.next_id == current.next_id
     if same and instant == current.instant:
         return None
     delta, tombstones = write_delta(folder, composed.known.files, current, instant)
@@ -251,7 +265,9 @@ def _refreshed_version(
         delta=delta,
         builds=composed.known.builds,
         next_id=composed.next_id,
-        files=composed.known.files.num_rows,
+        files=_count_files(composed.known.files),
+        merged=merged_slices(composed.known.files.column("path")),
+        parts=composed.known.files.num_rows - _count_files(composed.known.files),
         tombstones=tombstones,
         written=time.time(),
     )
@@ -282,7 +298,9 @@ def _whole_version(
         delta=None,
         builds=composed.known.builds,
         next_id=composed.next_id,
-        files=composed.known.files.num_rows,
+        files=_count_files(composed.known.files),
+        merged=merged_slices(composed.known.files.column("path")),
+        parts=composed.known.files.num_rows - _count_files(composed.known.files),
         tombstones=0,
     )
 
@@ -292,16 +310,30 @@ def _manifests(version: Version) -> tuple[StoredTable, ...]:
     return (version.master,) if version.delta is None else (version.master, version.delta)
 
 
-def _result(operation: str, commit: Commit, built: list[Built], gone: int, began: float) -> OperationResult:
+def _count_files(files: pa.Table) -> int:
+    """How many of the rows are files, and not merged slices."""
+    return int((~is_merged(files.column("path"))).sum())
+
+
+def _result(
+    operation: str,
+    commit: Commit,
+    built: list[Built],
+    gone: int,
+    began: float,
+    sketched: SketchedFiles | None = None,
+) -> OperationResult:
     return OperationResult(
         operation=operation,
         version=commit.version,
         committed=commit.committed,
         built=sum(one.rows for one in built),
         built_bytes=sum(one.size for one in built),
-        unread=built[-1].unread.num_rows if built else 0,
+        unread=_count_files(built[-1].unread) if built else 0,
         gone=gone if commit.committed else 0,
         size=commit.version.size,
         seconds=time.monotonic() - began,
         tries=commit.attempts,
+        logged=0 if sketched is None else sketched.logged,
+        not_merged={} if sketched is None else sketched.refused,
     )

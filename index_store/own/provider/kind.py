@@ -127,7 +127,7 @@ class OwnSketches:
         column = index.read_expression(key)
         if not column.per_file:
             return None
-        custom_merge = self._own.custom_merge or len(expression.columns) > 1
+        custom_merge = self._own.custom_merge or (len(expression.columns) > 1 and not self._own.rows_are_whole)
         statistics = column.statistics(self._own.files, custom_merge=custom_merge)
         if any("." in column.name for column in expression.columns):
             unknown = np.full(len(statistics), UNKNOWN_COUNT)  # a parent may be NULL (P19)

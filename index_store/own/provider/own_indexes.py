@@ -10,7 +10,7 @@ get one ``OwnIndexes``, so a folder is listed and an index is opened once, when 
     merges_whole_records      else a merged row may take its columns from several versions of the row
     is_reused                 a column was renamed and its name given to another one: old files hold the other one
     absent_is_null            whether readers see NULL where a file does not have the column
-    sizes_of_logs             table version 6 appends to log files: an index of a shorter one knows a part of it
+    unchanged                 table version 6 appends to log files: an index of a shorter one knows a part of it
 
 Facts: docs/facts/hudi-merging.md, docs/facts/hudi-timeline.md#file-slices.
 """
@@ -24,6 +24,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evaluator.language.schema import Field
 from evaluator.statistics.distrust import Trust
@@ -118,6 +119,22 @@ class OwnIndexes:
         """Whether writers of the table append to log files, as those of version 6 do."""
         return self.table.version < 8
 
+    def unchanged(self, indexed: pa.Table, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The rows in an index of the files of all slices, -1 for a log file that is longer than the indexed one.
+
+        ``indexed``: the files of the index (``builder.FILES``).
+        """
+        if not self.logs_may_grow:
+            return rows
+        files, size = self.files, indexed["size"].to_numpy()
+        logs = np.flatnonzero(files.is_log & (rows >= 0)).tolist()
+        sizes = self.sizes_of_logs(files.paths[file] for file in logs)
+        rows = rows.copy()
+        for file in logs:
+            if sizes[files.paths[file]] != size[rows[file]]:
+                rows[file] = -1
+        return rows
+
     def sizes_of_logs(self, paths: Iterable[str]) -> Mapping[str, int]:
         """The sizes of log files now, by path; -1 for those beyond LOG_LIMIT and those that cannot be read."""
         sizes: dict[str, int] = {}
@@ -140,6 +157,11 @@ class OwnIndexes:
     def custom_merge(self) -> bool:
         """Whether merged rows may hold values that are in no file."""
         return not merges_to_stored_values(self.table.properties)
+
+    @property
+    def rows_are_whole(self) -> bool:
+        """Whether the columns of a row that is known here are all of one version of it, though a slice has logs."""
+        return False
 
     @cached_property
     def merges_whole_records(self) -> bool:

@@ -94,22 +94,8 @@ class SketchIndex:
     def _file_of_row(self) -> npt.NDArray[np.intp]:
         """For each row of the index the number of its file among those of the slices, -1 for a file of none."""
         files = self._own.files
-        rows = self._index.find(files.paths)
-        if self._own.logs_may_grow:
-            rows = self._without_grown_logs(rows)
+        rows = self._own.unchanged(self._index.files, self._index.find(files.paths))
         file_of_row = np.full(self._index.files.num_rows, -1, np.intp)
         known = np.flatnonzero(rows >= 0)
         file_of_row[rows[known]] = known
         return file_of_row
-
-    def _without_grown_logs(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The rows of the index by file, -1 for a log file that is longer than the one that was indexed."""
-        files = self._own.files
-        indexed = self._index.files["size"].to_numpy()
-        logs = np.flatnonzero(files.is_log & (rows >= 0)).tolist()
-        sizes = self._own.sizes_of_logs(files.paths[file] for file in logs)
-        rows = rows.copy()
-        for file in logs:
-            if sizes[files.paths[file]] != indexed[rows[file]]:
-                rows[file] = -1
-        return rows

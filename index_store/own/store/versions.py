@@ -153,7 +153,10 @@ class Version:
     master      the list of files (``manifest``); ids below ``master_end`` are of it
     delta       the files that came since, and tombstones
     next_id     greater than every id
-    files       how many files the version knows; ``tombstones``: of the delta
+    files       how many files of the table the version knows
+    merged      how many merged slices (``merged_slices``) it knows beside them, and ``parts`` the parts of these; 0 in
+                a version that a reader from before them wrote
+    tombstones  of the delta
     written     when it was written, in seconds since 1970
     generations of a secondary index, the oldest first; such an index has no builds
     """
@@ -173,6 +176,8 @@ class Version:
     tombstones: int
     written: float = field(default_factory=time.time)
     generations: tuple[Generation, ...] = ()
+    merged: int = 0
+    parts: int = 0
 
     @property
     def stored(self) -> tuple[StoredTable, ...]:
@@ -207,8 +212,10 @@ class Version:
             if self.generations
             else {"format": FORMAT}
         )
+        merged = {"merged": self.merged, "parts": self.parts} if self.parts else {}
         return {
             **kind,
+            **merged,
             "number": self.number,
             "operation": self.operation,
             "table": self.table,
@@ -247,6 +254,8 @@ class Version:
             tombstones=int(plain["tombstones"]),
             written=float(plain["written"]),
             generations=tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
+            merged=int(plain.get("merged", 0)),
+            parts=int(plain.get("parts", 0)),
         )
 
 

@@ -29,8 +29,10 @@ from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.provider.kind import make as own_sketches
+from index_store.own.provider.merged_rows import make as own_merged_rows
 from index_store.own.sketches import parse_sketch
 from index_store.own.store.locations import folder_of
+from index_store.table.table_options import ROWS, STORED
 from tests.handler.planning.test_all_tables import TABLES, filters
 from tests.handler.planning.test_format_tables import check, slices_at
 from tests.handler.table_rows import rows_of
@@ -75,7 +77,7 @@ def index(folder, sketches=SKETCHES, name="all"):
 @pytest.fixture
 def only_own(monkeypatch):
     """No index kind but ours."""
-    monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches,))
+    monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches, own_merged_rows))
 
 
 @pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 20)])
@@ -104,7 +106,7 @@ def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sk
 def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     folder = unpack_copy(name)
     index(folder)
-    table = open_table(folder)
+    table = open_table(folder, options={ROWS: STORED})
     rows = rows_of(folder, table.at().slices)
     schema, decided, skipped = table.table.schema, 0, 0
     for text in share(filters(), 14):

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from index_store.own.builder import IndexedFile
 from index_store.own.definition import Definition, Entry
+from index_store.own.store.merged_slices import MergedPart
 from index_store.own.store.own_index import OwnIndex
 
 DEFINITION = Definition("toy", (Entry("*", "toy"),))
@@ -22,7 +23,7 @@ class Toy:
     """Base files: the row count of the footer. Log files: their digest, in a column that base files do not have.
 
     Row counts of some files are int32 and of others int64, as if a column's type had changed. Files that are not there
-    are left out. ``built`` are the paths that rows were made of.
+    are left out, and so are merged slices. ``built`` are the paths that rows were made of.
     """
 
     def __init__(self, root: Path | None = None, batch: int = 3) -> None:
@@ -39,7 +40,7 @@ class Toy:
         rows: dict[pa.Schema, list[dict[str, object]]] = {}
         for one in reversed(files):
             path = self.root / one.path
-            if path.exists():
+            if MergedPart.named(one.path) is None and path.exists():
                 self.built.append(one.path)
                 if one.path.endswith(".parquet"):
                     kind = pa.int32() if one.size % 2 else pa.int64()

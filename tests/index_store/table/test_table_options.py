@@ -3,7 +3,7 @@
 import pytest
 
 from evaluator.language.errors import UnsupportedError
-from index_store.table.table_options import USED, check_table_options
+from index_store.table.table_options import ROWS, USED, check_table_options
 
 MISSPELT = [
     ("hoodie.index.tpye", "hoodie.index.type"),
@@ -50,7 +50,7 @@ def test_a_misspelt_value_is_refused_with_the_closest_one(name, value, meant):
 @pytest.mark.parametrize(
     "name",
     [
-        *USED,
+        *(name for name in USED if name != ROWS),
         *("owner", "EXTERNAL", "primaryKey", "preCombineField", "type", "transient_lastDdlTime", "path", "provider"),
         *("spark.sql.sources.schema.part.0", "last_commit_time_sync", "index.type", "index.global.enabled", "", "x"),
         *("hoodie.index.class", "hoodie.index.name", "hoodie.index.function", "hoodie.index.bloom.fpp"),
@@ -66,6 +66,15 @@ def test_a_misspelt_value_is_refused_with_the_closest_one(name, value, meant):
 )
 def test_what_a_catalog_may_have_is_accepted(name):
     check_table_options({name: "BUCKET" if name == "hoodie.index.type" else "4"})
+
+
+def test_the_rows_that_readers_show_are_merged_or_stored():
+    for value in ("merged", "stored", "STORED"):
+        check_table_options({ROWS: value})
+    with pytest.raises(UnsupportedError, match=r"is STORED meant"):
+        check_table_options({ROWS: "store"})
+    with pytest.raises(UnsupportedError, match=r"'4' is none of merged, stored"):
+        check_table_options({ROWS: "4"})
 
 
 def test_every_index_type_of_hudi_is_accepted():
