@@ -16,6 +16,8 @@ from typing import Any
 from handler.shipped.artefacts import spark_jar
 from handler.sidecar.settings import Settings
 from tests.handler.sidecar.conftest import Running
+from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
+from tests.handler.spark.extension.fake_sidecar import FakeSidecar
 from tests.handler.spark.extension.fault_stories import faults, untouched
 from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.sessions import scans, session
@@ -56,6 +58,17 @@ def seen(stories: Stories, tables: Tables) -> None:
     stories.tell("the plan says how many slices are left", told)
 
 
+def exact(stories: Stories) -> None:
+    """What the sidecar reads of conditions whose values Catalyst's JSON does not hold."""
+    row = stories.spark.sql(f"SELECT 'k' id, 1 ts, 'p' p, {COLUMNS}")
+    with stories.set(spark__sargo__enabled="false"):
+        stories.write("one", row, "bulk_insert", mor=False)
+    fake = FakeSidecar()
+    frame = stories.spark.read.format("hudi").load(f"{stories.work}/one")
+    with stories.set(spark__sargo__sidecar__address=fake.address):
+        stories.tell("conditions", lambda: dict(read_conditions(lambda: frame, fake)))
+
+
 def main(folder: str, release: str, part: str = "all") -> None:
     work = Path(folder)
     shutil.rmtree(work, ignore_errors=True)
@@ -74,6 +87,7 @@ def main(folder: str, release: str, part: str = "all") -> None:
         spark.conf.set("spark.sargo.sidecar.address", f"127.0.0.1:{sidecar.port}")
         queries(stories, tables)
         seen(stories, tables)
+        exact(stories)
         faults(stories, tables)
         untouched(stories, tables)
         if part == "all":

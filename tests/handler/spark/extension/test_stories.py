@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from handler.shipped.artefacts import MissingError, spark_jar
+from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
 from tests.handler.spark.extension.queries import QUERIES
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
@@ -116,6 +117,16 @@ def test_without_an_address_nothing_is_touched(outcomes: Outcomes) -> None:
     outcome = outcomes["untouched: without an address"]
     assert outcome["equal"]
     assert "Sargo" not in outcome["nodes"][0]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_is_read_as_it_is(outcomes: Outcomes, condition: str) -> None:
+    assert CONDITIONS[condition] in outcomes["conditions"][condition]
+
+
+@pytest.mark.parametrize("condition", NOT_SENT)
+def test_a_condition_that_has_no_exact_form_is_not_sent(outcomes: Outcomes, condition: str) -> None:
+    assert "DATE" not in outcomes["conditions"][condition]
 
 
 @pytest.mark.skipif(QUICK, reason="only in the whole run")
