@@ -20,7 +20,7 @@ PART ?=
 ARGS ?=
 # One process more than cores, for tests wait for Spark; at most four, which take 8 GB.
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
-DAILY := "not cluster and not hive and not spark_full and not pages"
+DAILY := "not cluster and not extension and not hive and not spark_full and not pages"
 AGAIN ?=
 SECONDS ?= 60
 SEED ?= 1
@@ -28,7 +28,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive test-cluster hive-up tables conformance jar jar-hive test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ test-spark: install ## Run every test on Spark
 test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
+test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of real Hudi on Spark 3.5 with the session extension (PART=quick: one release, no writes)
+	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
+
 test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
 	$(CONNECT)/bin/python -m pytest tests/handler/spark/connect_session.py
 
@@ -100,7 +103,9 @@ $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
 jar-hive: ## Build the jar for Hive alone: handler/java/target/sargo-hive.jar
 	$(MAVEN) -q -Dmaven.test.skip package
 
-jar: jar-hive ## Build the jars for Hive, Spark 3.5 and Spark 4 (needs a JDK and Maven)
+jar: jar-hive jar-spark ## Build the jars for Hive, Spark 3.5 and Spark 4 (needs a JDK and Maven)
+
+jar-spark:
 	$(MAVEN_SPARK) -q -Dmaven.test.skip package
 	$(MAVEN_SPARK) -q -P spark4 -Dmaven.test.skip package
 

@@ -15,7 +15,7 @@ from typing import Any
 from handler.sidecar.idl import PROTOCOL_VERSION, PruneReply, RefusedMessage
 from handler.sidecar.wire import read_call, result
 
-__all__ = ["FakeSidecar", "Question"]
+__all__ = ["FakeSidecar", "Question", "nothing"]
 
 
 @dataclass(frozen=True)

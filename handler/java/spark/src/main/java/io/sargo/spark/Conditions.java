@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
@@ -38,12 +37,11 @@ final class Conditions {
   }
 
   /**
-   * Those that are deterministic, and without subqueries and what else only a running query has.
+   * Whether a condition is deterministic, and without subqueries and what else only a running query
+   * has. Throws StackOverflowError for one that nests too deeply for Spark.
    */
-  static List<Expression> usable(List<Expression> conditions) {
-    return conditions.stream()
-        .filter(one -> one.deterministic() && !isKnownLater(one))
-        .collect(Collectors.toList());
+  static boolean isUsable(Expression condition) {
+    return condition.deterministic() && !isKnownLater(condition);
   }
 
   private static boolean isKnownLater(Expression root) {

@@ -36,9 +36,11 @@ final class FilterDocument {
 
   static FilterDocument of(List<Expression> conditions) {
     FilterDocument document = new FilterDocument();
-    for (Expression condition : Conditions.usable(conditions)) {
+    for (Expression condition : conditions) {
       try {
-        document.add(Conditions.byName(condition));
+        if (Conditions.isUsable(condition)) {
+          document.add(Conditions.byName(condition));
+        }
       } catch (ExactValues.Inexact | RuntimeException | LinkageError | StackOverflowError e) {
         LOG.debug("sargo: a condition is not sent, because of {}", e.toString());
       }
@@ -61,10 +63,18 @@ final class FilterDocument {
     if (bytes + length > MAX_BYTES) {
       return;
     }
+    if (text.length() < MAX_TEXT) {
+      text.append(text.length() == 0 ? "" : " AND ").append(textOf(condition));
+    }
     bytes += length;
     conditions.add(whole);
-    if (text.length() < MAX_TEXT) {
-      text.append(text.length() == 0 ? "" : " AND ").append(condition.sql());
+  }
+
+  private static String textOf(Expression condition) {
+    try {
+      return condition.sql();
+    } catch (RuntimeException | LinkageError e) {
+      return condition.getClass().getSimpleName(); // it is for people
     }
   }
 

@@ -26,7 +26,7 @@ final class HudiTable {
 
   private final boolean isMergeOnRead;
 
-  private HudiTable(Path base, boolean isMergeOnRead, boolean withLogs) {
+  HudiTable(Path base, boolean isMergeOnRead, boolean withLogs) {
     this.base = base;
     this.isMergeOnRead = isMergeOnRead;
     this.withLogs = withLogs;

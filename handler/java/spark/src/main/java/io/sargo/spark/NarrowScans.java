@@ -32,7 +32,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     try {
-      SessionSettings settings = SessionSettings.of(session);
+      SessionSettings settings = SessionSettings.of(this::setting);
       if (!settings.enabled || plan.isStreaming()) {
         return plan;
       }
@@ -40,12 +40,19 @@ final class NarrowScans extends Rule<LogicalPlan> {
         Untouched.log("spark.sargo.sidecar.address is not set", "any");
         return plan;
       }
-      return plan.transform(new Narrowed(settings));
+      return plan.transform(new Narrowed(Query.of(settings, session.sparkContext())));
     } catch (Exception | LinkageError | StackOverflowError e) {
       // Another version of Spark may lack a method. No query fails for want of narrowing.
       LOG.warn("sargo: untouched, because of {}", e.toString(), e);
       return plan;
     }
+  }
+
+  /** A setting of the session. Those of Spark's own have a default, which null asks for. */
+  private String setting(String key, String otherwise) {
+    return otherwise == null && key.startsWith("spark.sql.")
+        ? session.conf().get(key)
+        : session.conf().get(key, otherwise);
   }
 
   /** The relation of a scan of Hudi's snapshot, or null. */
@@ -61,13 +68,13 @@ final class NarrowScans extends Rule<LogicalPlan> {
 
   private final class Narrowed extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
     private static final long serialVersionUID = 1;
-    private final transient SessionSettings settings;
+    private final transient Query query;
 
     /** Nodes that were looked at and are left as they are. */
     private final transient List<LogicalPlan> left = new ArrayList<>();
 
-    Narrowed(SessionSettings settings) {
-      this.settings = settings;
+    Narrowed(Query query) {
+      this.query = query;
     }
 
     @Override
@@ -97,15 +104,14 @@ final class NarrowScans extends Rule<LogicalPlan> {
 
     private LogicalPlan narrowed(LogicalRelation scan, Filter filter) throws Untouched {
       HadoopFsRelation relation = hudiRelation(scan);
-      String version = session.sparkContext().version();
       Untouched.when(
-          !version.startsWith(SparkLine.PREFIX),
-          "this jar is for Spark " + SparkLine.PREFIX + "x, not " + version);
+          !query.engineVersion.startsWith(SparkLine.PREFIX),
+          "this jar is for Spark " + SparkLine.PREFIX + "x, not " + query.engineVersion);
       java.util.Map<String, String> options =
           JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
-      ReadOptions.check(options, session.conf());
+      ReadOptions.check(options, NarrowScans.this::setting);
       HudiTable table = HudiTable.of(relation.location());
-      Scan asked = new Scan(session, settings, table, ReadOptions.instant(options));
+      Scan asked = new Scan(query, table, ReadOptions.instant(options));
       NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
       if (filter != null) {
         index.foresee(Conditions.conjuncts(filter.condition()));

@@ -79,7 +79,8 @@ final class NarrowedIndex extends ListIndex {
           !columns.isEmpty() && columns.stream().allMatch(one -> partition.contains(one.name()));
       (only ? ofPartitions : ofData).add(condition);
     }
-    foreseen = narrowing(Conditions.usable(ofPartitions), ofData);
+    ofPartitions.removeIf(condition -> !Conditions.isUsable(condition));
+    foreseen = narrowing(ofPartitions, ofData);
   }
 
   /** How many slices are left, as one phrase; null if that is not known. */

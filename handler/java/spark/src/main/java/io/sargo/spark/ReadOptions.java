@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BinaryOperator;
 import java.util.regex.Pattern;
-import org.apache.spark.sql.RuntimeConfig;
 
 /**
  * The options of Hudi's relation, and the settings of the session that it takes for options: which
@@ -98,8 +98,11 @@ final class ReadOptions {
 
   private ReadOptions() {}
 
-  /** Throws Untouched for an option with which rows may be others than those of the table. */
-  static void check(Map<String, String> options, RuntimeConfig session) throws Untouched {
+  /**
+   * {@code session} gives the value of a setting, or the default in its second argument. Throws
+   * Untouched for an option with which rows may be others than those of the table.
+   */
+  static void check(Map<String, String> options, BinaryOperator<String> session) throws Untouched {
     Set<String> given = new HashSet<>();
     for (Map.Entry<String, String> option : options.entrySet()) {
       String name = option.getKey().toLowerCase(Locale.ROOT);
@@ -109,7 +112,7 @@ final class ReadOptions {
     }
     for (String name : FROM_SESSION) {
       for (String key : new String[] {name, "spark." + name}) {
-        String value = given.contains(name) ? null : session.get(key, null);
+        String value = given.contains(name) ? null : session.apply(key, null);
         Untouched.when(
             value != null && !keepsRows(name, value),
             "the setting " + key + " may give other rows");

@@ -7,12 +7,12 @@ import io.sargo.client.Sidecars;
 import io.sargo.client.Wire.Reply;
 import io.sargo.client.Wire.Request;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.apache.spark.SparkContext;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,16 +25,14 @@ import org.slf4j.LoggerFactory;
 final class Scan {
   private static final Logger LOG = LoggerFactory.getLogger(Scan.class);
 
-  private final SparkSession session;
-  private final SessionSettings settings;
+  private final Query query;
   private final HudiTable table;
 
   /** The instant of a time travel, or null. */
   private final String instant;
 
-  Scan(SparkSession session, SessionSettings settings, HudiTable table, String instant) {
-    this.session = session;
-    this.settings = settings;
+  Scan(Query query, HudiTable table, String instant) {
+    this.query = query;
     this.table = table;
     this.instant = instant;
   }
@@ -60,7 +58,12 @@ final class Scan {
     long start = System.nanoTime();
     ListedSlices slices = new ListedSlices(table, listed);
     Request request = request(filter, slices);
-    Reply reply = Sidecars.ask(request, settings);
+    List<Object> key = keyOf(request);
+    Reply reply = query.replies.get(key);
+    if (reply == null) {
+      reply = Sidecars.ask(request, query.settings);
+      query.replies.put(key, reply);
+    }
     Narrowing narrowing = slices.without(reply.skip);
     LOG.info(
         "sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}",
@@ -79,24 +82,27 @@ final class Scan {
     request.table = table.base.toUri().toString();
     request.filter = filter.json();
     request.filterText = filter.text();
-    request.engine = settings.engine;
-    request.engineVersion = session.sparkContext().version();
-    request.timeZone = settings.timeZone;
+    request.engine = query.settings.engine;
+    request.engineVersion = query.engineVersion;
+    request.timeZone = query.settings.timeZone;
     request.queryType = table.queryType(instant);
     request.instant = instant;
-    request.queryId = queryId();
-    request.user = session.sparkContext().sparkUser();
-    request.compressed = slices.names.length >= settings.compressFrom;
+    request.queryId = query.id();
+    request.user = query.user;
+    request.compressed = slices.names.length >= query.settings.compressFrom;
     request.names = request.compressed ? Deflated.stream(slices.names) : slices.names;
     request.nameCount = slices.nameCount;
     return request;
   }
 
-  /** The application, and the number of the query as Spark's pages show it, where there is one. */
-  private String queryId() {
-    SparkContext context = session.sparkContext();
-    String execution = context.getLocalProperty("spark.sql.execution.id");
-    return "spark-" + context.applicationId() + (execution == null ? "" : "-" + execution);
+  /** What two questions of a plan must have in common to have the same answer. */
+  private static List<Object> keyOf(Request request) {
+    return Arrays.asList(
+        request.table,
+        request.queryType,
+        request.instant,
+        request.filter,
+        ByteBuffer.wrap(request.names));
   }
 
   private String record(KeepAll.Reason reason, String why) {
@@ -104,7 +110,7 @@ final class Scan {
         "sargo: kept all, reason={} table={} query={} why={}",
         reason,
         Printable.text(table.base),
-        Printable.text(queryId()),
+        Printable.text(query.id()),
         Printable.text(why));
     return reason.name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }

@@ -5,9 +5,8 @@ import io.sargo.client.Settings;
 import java.io.IOException;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.function.BinaryOperator;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.spark.sql.RuntimeConfig;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 
 /**
@@ -33,20 +32,24 @@ final class SessionSettings extends Settings {
 
   private final String secret;
 
-  private SessionSettings(RuntimeConfig conf, Configuration keys) throws IOException {
+  private SessionSettings(BinaryOperator<String> conf, Configuration keys) throws IOException {
     super(keys);
-    secret = conf.get("spark.sargo.secret", "");
+    secret = conf.apply("spark.sargo.secret", "");
     engine =
-        "true".equalsIgnoreCase(conf.get("spark.sql.ansi.enabled")) ? "spark-ansi" : "spark-legacy";
-    timeZone = zoneName(DateTimeUtils.getZoneId(conf.get("spark.sql.session.timeZone")));
+        "true".equalsIgnoreCase(conf.apply("spark.sql.ansi.enabled", null))
+            ? "spark-ansi"
+            : "spark-legacy";
+    timeZone = zoneName(DateTimeUtils.getZoneId(conf.apply("spark.sql.session.timeZone", null)));
   }
 
-  /** Throws IOException for a list of addresses that is none. */
-  static SessionSettings of(SparkSession session) throws IOException {
-    RuntimeConfig conf = session.conf();
+  /**
+   * {@code conf} gives the value of a key, or the default in its second argument. Throws
+   * IOException for a list of addresses that is none.
+   */
+  static SessionSettings of(BinaryOperator<String> conf) throws IOException {
     Configuration keys = new Configuration(false);
     for (String key : KEYS) {
-      String value = conf.get("spark." + key, "");
+      String value = conf.apply("spark." + key, "");
       if (!value.isEmpty()) {
         keys.set(key, value);
       }

@@ -1,0 +1,145 @@
+package io.sargo.spark;
+
+import static io.sargo.spark.Slices.plain;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.sargo.client.FakeSidecar;
+import io.sargo.client.ReplyBytes;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Two slices, of which a sidecar skips the first. */
+class NarrowedIndexTest {
+  private static final byte[] NAMES =
+      "a_0_1.parquet\nb_0_1.parquet".getBytes(StandardCharsets.UTF_8);
+  private static final Expression P =
+      new AttributeReference(
+          "p",
+          DataTypes.IntegerType,
+          true,
+          Metadata.empty(),
+          NamedExpression.newExprId(),
+          Seqs.empty());
+  private static final Expression C =
+      new AttributeReference(
+          "c",
+          DataTypes.IntegerType,
+          true,
+          Metadata.empty(),
+          NamedExpression.newExprId(),
+          Seqs.empty());
+
+  private final Slices.Index hudi =
+      new Slices.Index(1, plain("/w/t/a_0_1.parquet", "/w/t/b_0_1.parquet"));
+  private FakeSidecar sidecar;
+
+  private static Expression is(Expression column, int value) {
+    return new EqualTo(column, new Literal(value, DataTypes.IntegerType));
+  }
+
+  private NarrowedIndex index(byte[] answer) throws IOException {
+    sidecar = new FakeSidecar(FakeSidecar.answering(answer));
+    Map<String, String> conf = new HashMap<>();
+    conf.put("spark.sql.ansi.enabled", "false");
+    conf.put("spark.sql.session.timeZone", "UTC");
+    conf.put("spark.sargo.sidecar.address", sidecar.address());
+    conf.put("spark.sargo.sidecar.timeout.ms", "20000");
+    SessionSettings settings = SessionSettings.of(conf::getOrDefault);
+    Query query = new Query(settings, "3.5.5", "me", () -> "spark-app-1");
+    return new NarrowedIndex(hudi, new Scan(query, Slices.COW, null));
+  }
+
+  private NarrowedIndex skippingTheFirst() throws IOException {
+    return index(ReplyBytes.answer(1, NAMES, 2, 1, 1).frame());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    sidecar.close();
+  }
+
+  @Test
+  void anAnswerNarrowsWhatHudiListsForThePartitionFiltersAlone() throws IOException {
+    NarrowedIndex index = skippingTheFirst();
+    assertEquals(
+        List.of("b_0_1.parquet"), Slices.files(index.list(List.of(is(P, 1)), List.of(is(C, 7)))));
+    assertEquals(List.of("1 0"), hudi.asked);
+    String request = new String(sidecar.lastRequest, StandardCharsets.UTF_8);
+    assertTrue(request.contains("\"name\":\"c\"") && !request.contains("\"name\":\"p\""));
+    assertTrue(request.contains("spark-legacy") && request.contains("spark-app-1"));
+  }
+
+  @Test
+  void withoutAConditionHudiListsByItself() throws IOException {
+    NarrowedIndex index = skippingTheFirst();
+    assertEquals(2, Slices.files(index.list(List.of(is(P, 1)), List.of())).size());
+    assertEquals(List.of("1 0"), hudi.asked);
+    assertEquals(0, sidecar.requests.get());
+  }
+
+  @Test
+  void aConditionThatIsForeseenIsAskedOnce() throws IOException {
+    NarrowedIndex index = skippingTheFirst();
+    assertNull(index.summary());
+    assertEquals(12345, index.sizeInBytes());
+    assertArrayEquals(new String[] {"all"}, index.inputFiles());
+    index.foresee(List.of(is(C, 7), is(P, 1)));
+    assertEquals("Sargo: 1 of 2 file slices", index.summary());
+    assertEquals(100, index.sizeInBytes());
+    assertArrayEquals(new String[] {"file:/w/t/b_0_1.parquet"}, index.inputFiles());
+    assertEquals(1, Slices.files(index.list(List.of(is(P, 1)), List.of(is(C, 7)))).size());
+    assertEquals(1, sidecar.requests.get());
+    index.refresh();
+    assertEquals(12345, index.sizeInBytes());
+  }
+
+  @Test
+  void equalScansOfAPlanAskOnce() throws IOException {
+    NarrowedIndex one = skippingTheFirst();
+    NarrowedIndex other = one.narrowedBy(List.of(is(C, 7)));
+    one.list(List.of(), List.of(is(C, 7)));
+    assertEquals(1, Slices.files(other.list(List.of(), List.of())).size());
+    assertEquals(1, sidecar.requests.get());
+  }
+
+  @Test
+  void aWrongAnswerLeavesTheScanToHudiWithItsOwnFilters() throws IOException {
+    NarrowedIndex index = index(ReplyBytes.answer(1, NAMES, 3, 1, 1).frame());
+    index.foresee(List.of(is(C, 7)));
+    assertEquals("Sargo: nothing skipped (wrong answer)", index.summary());
+    assertEquals(12345, index.sizeInBytes());
+    assertEquals(2, Slices.files(index.list(List.of(), List.of(is(C, 7)))).size());
+    assertEquals(List.of("0 0", "0 1"), hudi.asked);
+    assertEquals(1, sidecar.requests.get());
+  }
+
+  @Test
+  void scansThatAreNarrowedByOtherKeysAreNotEqual() throws IOException {
+    NarrowedIndex index = skippingTheFirst();
+    Query query = new Query(null, "3.5.5", "me", () -> "");
+    NarrowedIndex same = new NarrowedIndex(new Slices.Index(1), new Scan(query, Slices.COW, null));
+    assertEquals(index, same);
+    assertEquals(index.hashCode(), same.hashCode());
+    assertNotEquals(index, index.narrowedBy(List.of(is(C, 7))));
+    assertEquals(index.narrowedBy(List.of(is(C, 7))), same.narrowedBy(List.of(is(C, 7))));
+    assertNotEquals(index.narrowedBy(List.of(is(C, 7))), index.narrowedBy(List.of(is(C, 8))));
+    assertNotEquals(
+        index, new NarrowedIndex(new Slices.Index(2), new Scan(query, Slices.COW, null)));
+  }
+}

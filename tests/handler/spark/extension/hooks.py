@@ -1,0 +1,130 @@
+"""The extension on Spark 4: Parquet files named as Hudi's, and a stand-in for Hudi's index.
+
+    python -m tests.handler.spark.extension.hooks FOLDER        writes FOLDER/outcomes.json
+
+No bundle of Hudi for Scala 2.13 was at hand. This shows that Spark's hooks work, and nothing about Hudi.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pyspark
+from pyspark.sql import DataFrame, SparkSession
+
+from handler.shipped.artefacts import spark_jar
+from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
+from tests.handler.spark.extension.fake_sidecar import FakeSidecar, Question, nothing
+from tests.handler.spark.extension.sessions import session
+from tests.handler.spark.extension.telling import Stories
+
+_CLASS = "org.apache.hudi.HoodieFileIndex"
+
+
+def stand_in(folder: Path) -> Path:
+    """The jar of the stand-in, with the manifest of a release of Hudi."""
+    classes = folder / "classes"
+    classes.mkdir()
+    jars = Path(pyspark.__file__).parent / "jars"
+    source = Path(__file__).with_name("HoodieFileIndex.java")
+    compile_ = ["javac", "-nowarn", "-proc:none", "-cp", f"{jars}/*", "-d", str(classes), str(source)]
+    subprocess.run(compile_, check=True)
+    jar = folder / "hudi-stand-in.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nImplementation-Version: 1.2.0\n\n")
+        for file in classes.rglob("*.class"):
+            archive.write(file, file.relative_to(classes).as_posix())
+    return jar
+
+
+def named_as_hudis(frame: DataFrame, folder: Path) -> Path:
+    """The frame as Parquet files with names of base files."""
+    frame.write.parquet(str(folder))
+    for index, file in enumerate(sorted(folder.glob("part-*.parquet"))):
+        file.rename(folder / f"0000000{index}-0_{index}-1-{index}_20250101000000000.parquet")
+    for other in [*folder.glob(".*"), folder / "_SUCCESS"]:
+        other.unlink(missing_ok=True)
+    return folder
+
+
+def table(spark: SparkSession, folder: Path) -> DataFrame:
+    """The table through the stand-in."""
+    jvm: Any = spark._jvm
+    plain: Any = spark.read.parquet(str(folder))._jdf
+    plan = getattr(jvm, _CLASS).over(plain.queryExecution().analyzed())
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def without_rows(folder: Path, low: int, high: int) -> Callable[[Question], Collection[str]]:
+    """Answers with the files that have no ``i`` from ``low`` to ``high``."""
+
+    def answer(question: Question) -> list[str]:
+        columns = {name: pq.read_table(folder / name, columns=["i"])["i"] for name in question.names}
+        return [
+            name
+            for name, column in columns.items()
+            if not pc.any(pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))).as_py()
+        ]
+
+    return answer
+
+
+def main(folder: str) -> None:
+    work = Path(folder)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    spark = session([spark_jar("4.1"), stand_in(work)], work, {})
+    stories = Stories(spark, work)
+    rows = spark.range(400).selectExpr("int(id) i", "concat('s', id % 7) s").repartitionByRange(4, "i")
+    home = named_as_hudis(rows, work / "t")
+    fake = FakeSidecar()
+    spark.conf.set("spark.sargo.sidecar.address", fake.address)
+
+    def frame() -> DataFrame:
+        return table(spark, home)
+
+    frame().where("i = 3").collect()
+    stories.outcomes["before the extension is applied"] = {"asked": len(fake.asked)}
+    jvm: Any = spark._jvm
+    for _ in range(2):  # as `register` does, and once more
+        jvm.io.sargo.spark.SargoExtensions().apply(spark._jsparkSession.extensions())
+    fake.answer = without_rows(home, 310, 320)
+    frame().createOrReplaceTempView("v")
+    queries: dict[str, Callable[[], DataFrame]] = {
+        "a range": lambda: frame().where("i BETWEEN 310 AND 320"),
+        "count": lambda: frame().where("i BETWEEN 310 AND 320").selectExpr("count(*)"),
+        "a view": lambda: spark.sql("SELECT s FROM v WHERE i BETWEEN 310 AND 320"),
+        "a join with itself": lambda: spark.sql(
+            "SELECT a.i FROM v a JOIN v b ON a.i = b.i WHERE a.i BETWEEN 310 AND 320 AND b.i BETWEEN 310 AND 320"
+        ),
+        "merged subqueries": lambda: spark.sql(
+            "SELECT (SELECT max(i) FROM v WHERE i BETWEEN 310 AND 320), "
+            "(SELECT min(i) FROM v WHERE i BETWEEN 311 AND 320)"
+        ),
+        "no filter": frame,
+    }
+    for name, query in queries.items():
+        before = len(fake.asked)
+        stories.tell(name, lambda query=query: stories.compare(query))  # type: ignore[misc]
+        stories.outcomes[name]["asked"] = len(fake.asked) - before
+    fake.answer = nothing
+    one = named_as_hudis(spark.sql(f"SELECT {COLUMNS}"), work / "one")
+    stories.outcomes["conditions"] = read_conditions(lambda: table(spark, one), fake)
+    fake.close()
+    spark.conf.set("spark.sargo.sidecar.address", "127.0.0.1:1")
+    stories.tell("a sidecar down", lambda: stories.compare(lambda: frame().where("i = 7")))
+    (work / "outcomes.json").write_text(json.dumps(stories.outcomes, indent=1), encoding="utf-8")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,101 @@
+"""Runs stories of the extension on real Spark 3.5 with real Hudi, in one session, and writes what happened.
+
+    python -m tests.handler.spark.extension.stories FOLDER RELEASE [quick]     with the Python that has Spark 3.5
+
+``FOLDER/outcomes.json`` has an outcome by story: whether the rows are those without the extension, and what was read.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from handler.shipped.artefacts import spark_jar
+from handler.sidecar.settings import Settings
+from tests.handler.sidecar.conftest import Running
+from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
+from tests.handler.spark.extension.fake_sidecar import FakeSidecar
+from tests.handler.spark.extension.fault_stories import faults, untouched
+from tests.handler.spark.extension.queries import QUERIES, Tables
+from tests.handler.spark.extension.sessions import scans, session
+from tests.handler.spark.extension.telling import TABLES, Outcome, Stories
+from tests.handler.spark.extension.write_stories import unseen, writes
+from tests.tables.releases import RELEASES, Release
+
+_SETTINGS = {
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+}
+
+
+def queries(stories: Stories, tables: Tables) -> None:
+    """Each query without the extension and with it."""
+    for name in TABLES:
+        tables.frame(name).where("i = 7").collect()  # the sidecar opens the table
+    for name, (_, query) in QUERIES.items():
+        stories.tell(name, lambda query=query: stories.compare(lambda: query(tables)))  # type: ignore[misc]
+
+
+def seen(stories: Stories, tables: Tables) -> None:
+    """What a user sees of it."""
+
+    def told() -> Outcome:
+        frame = tables.frame("mor").where("i = 7")
+        frame.collect()
+        jdf: Any = frame._jdf
+        return {
+            "equal": True,
+            "nodes": [scan.nodeName() for scan in scans(frame)],
+            "input_files": len(frame.inputFiles()),
+            "explained": "Sargo: 1 of 4 file slices" in jdf.queryExecution().toString(),
+        }
+
+    stories.tell("the plan says how many slices are left", told)
+
+
+def exact(stories: Stories) -> None:
+    """What the sidecar reads of conditions whose values Catalyst's JSON does not hold."""
+    row = stories.spark.sql(f"SELECT 'k' id, 1 ts, 'p' p, {COLUMNS}")
+    with stories.set(spark__sargo__enabled="false"):
+        stories.write("one", row, "bulk_insert", mor=False)
+    fake = FakeSidecar()
+    frame = stories.spark.read.format("hudi").load(f"{stories.work}/one")
+    with stories.set(spark__sargo__sidecar__address=fake.address):
+        stories.tell("conditions", lambda: dict(read_conditions(lambda: frame, fake)))
+
+
+def main(folder: str, release: str, part: str = "all") -> None:
+    work = Path(folder)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    hudi = RELEASES.get(release) or Release(release, 0)
+    spark = session([spark_jar("3.5"), hudi.jar], work, _SETTINGS)
+    stories = Stories(spark, work)
+    with stories.set(spark__sargo__enabled="false"):
+        for name, (mor, partition) in TABLES.items():
+            stories.make(name, mor=mor, partition=partition)
+        stories.make("c_mor", mor=True)
+        spark.sql(f"CREATE TABLE c_mor USING hudi LOCATION '{work}/c_mor'")
+        spark.sql("CREATE TEMPORARY VIEW v_mor AS SELECT id, i + 500 AS j, s FROM c_mor")
+    tables = Tables(spark, str(work), stories.first)
+    with Running(Settings(port=0, metrics_port=-1, roots=(str(work),), refresh_seconds=0)) as sidecar:
+        spark.conf.set("spark.sargo.sidecar.address", f"127.0.0.1:{sidecar.port}")
+        queries(stories, tables)
+        seen(stories, tables)
+        exact(stories)
+        faults(stories, tables)
+        untouched(stories, tables)
+        if part == "all":
+            writes(stories)
+            unseen(stories)
+    (work / "outcomes.json").write_text(json.dumps(stories.outcomes, indent=1), encoding="utf-8")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,144 @@
+"""What the extension does on real Spark 3.5 with real Hudi: `make test-extension`.
+
+The stories of one release run in one session of another process (``stories``); the tests look at what came of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.shipped.artefacts import MissingError, spark_jar
+from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
+from tests.handler.spark.extension.queries import QUERIES
+from tests.tables.releases import PYTHON, RELEASES, ROOT
+
+pytestmark = pytest.mark.extension
+
+Outcomes = dict[str, dict[str, Any]]
+#: What `make test-extension PART=quick` runs.
+QUICK = os.environ.get("SARGO_EXTENSION") == "quick"
+TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.0.2"]
+FAULTS = {
+    "down": "sidecar down",
+    "slow": "sidecar slow",
+    "refusing": "refused",
+    "answering for another list": "wrong answer",
+    "miscounting": "wrong answer",
+    "answering for fewer names": "wrong answer",
+}
+UNTOUCHED = (
+    "an incremental query",
+    "rows that are not merged",
+    "columns by their ids",
+    "partition columns alone",
+    "no filter at all",
+    "Parquet files",
+    "a stream",
+)
+CHANGES = [f"{change} of {table}" for table in ("w_cow", "w_mor") for change in ("UPDATE", "DELETE", "MERGE")]
+UNSEEN = [
+    f"{change} of {table}"
+    for table in ("u_cow", "u_mor")
+    for change in ("an update", "a delete", "an insert", "a compaction", "a clustering")
+    if (change, table) != ("a compaction", "u_cow")
+]
+
+
+@pytest.fixture(scope="module", params=TESTED)
+def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """The outcomes of all stories with one release of Hudi."""
+    if not PYTHON.exists():
+        pytest.skip("there is no Spark 3.5: make .venv/spark35/.installed")
+    try:
+        spark_jar("3.5")
+    except MissingError as error:
+        pytest.skip(str(error))
+    release = RELEASES[request.param]
+    release.fetch()
+    folder = tmp_path_factory.mktemp("stories")
+    program = [PYTHON, "-m", "tests.handler.spark.extension.stories", folder, release.hudi, "quick" if QUICK else "all"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told: Outcomes = json.loads((Path(folder) / "outcomes.json").read_text("utf-8"))
+    return told
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: str) -> None:
+    outcome = outcomes[name]
+    most, _ = QUERIES[name]
+    assert outcome["equal"], outcome
+    assert outcome["files"] <= most, outcome
+
+
+def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:
+    assert sum(outcomes[name]["files"] < outcomes[name]["files_without"] for name in QUERIES) > 1
+
+
+def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes) -> None:
+    seen = outcomes["the plan says how many slices are left"]
+    assert seen["explained"], seen
+    assert seen["input_files"] == 1
+    assert len(seen["nodes"]) == 1
+    assert "Sargo: 1 of 4 file slices" in seen["nodes"][0]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_sidecar_leaves_the_scan_to_hudi(outcomes: Outcomes, fault: str) -> None:
+    outcome = outcomes[f"a sidecar {fault}"]
+    assert outcome["equal"], outcome
+    assert outcome["rows"] == 1
+    assert outcome["files"] == outcome["files_without"]
+    assert f"Sargo: nothing skipped ({FAULTS[fault]})" in outcome["nodes"][0]
+
+
+def test_the_sidecar_of_the_faults_skips_everything_when_it_is_well(outcomes: Outcomes) -> None:
+    assert outcomes["a sidecar that skips everything is believed"]["equal"]
+    assert outcomes["a sidecar that skips everything is believed"]["asked"] == 1
+
+
+@pytest.mark.parametrize("case", UNTOUCHED)
+def test_a_scan_that_is_not_asked_about(outcomes: Outcomes, case: str) -> None:
+    outcome = outcomes[f"untouched: {case}"]
+    assert outcome["equal"], outcome
+    assert outcome["rows"]
+    assert outcome["asked"] == 0
+    assert not [node for node in outcome.get("nodes", ()) if "Sargo" in node]
+
+
+def test_without_an_address_nothing_is_touched(outcomes: Outcomes) -> None:
+    outcome = outcomes["untouched: without an address"]
+    assert outcome["equal"]
+    assert "Sargo" not in outcome["nodes"][0]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_is_read_as_it_is(outcomes: Outcomes, condition: str) -> None:
+    assert CONDITIONS[condition] in outcomes["conditions"][condition]
+
+
+@pytest.mark.parametrize("condition", NOT_SENT)
+def test_a_condition_that_has_no_exact_form_is_not_sent(outcomes: Outcomes, condition: str) -> None:
+    assert "DATE" not in outcomes["conditions"][condition]
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_write_changes_the_same_rows(outcomes: Outcomes, change: str) -> None:
+    assert outcomes[change]["equal"], outcomes[change]
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+@pytest.mark.parametrize("change", UNSEEN)
+def test_what_the_sidecar_has_not_seen_loses_no_row(outcomes: Outcomes, change: str) -> None:
+    outcome = outcomes[change]
+    assert outcome["equal"], outcome
+    assert outcome["rows"]
+    assert "Sargo: " in outcome["nodes"][0]
