@@ -105,6 +105,11 @@ class Connection(asyncio.BufferedProtocol):
         except OSError:  # also what ssl raises
             self.close("handshake")
 
+    def close_inherited(self) -> None:
+        """In a forked process: close the copy of the socket. No event loop runs there."""
+        if self._socket is not None:
+            self._socket.close()
+
     # -- called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

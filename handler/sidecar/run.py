@@ -49,12 +49,17 @@ class Sidecar:
 
 
 @asynccontextmanager
-async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator[Sidecar]:
-    """A sidecar that listens inside of the block and finishes its calls at the end. Raises SettingsError."""
+async def running(
+    settings: Settings, log: TextIO = sys.stderr, roots: AllowedRoots | None = None
+) -> AsyncIterator[Sidecar]:
+    """A sidecar that listens inside of the block and finishes its calls at the end. Raises SettingsError.
+
+    ``roots``: by default those of the settings.
+    """
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
     threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)
-    service = Service(settings, AllowedRoots.of(settings), metrics, journal, threads)
+    service = Service(settings, roots or AllowedRoots.of(settings), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
     metrics.watch(

@@ -124,6 +124,13 @@ class Server:
             connection.close("stopping")
         self._decoding.shutdown(wait=False, cancel_futures=True)
 
+    def close_inherited(self) -> None:
+        """In a process that was forked from the sidecar's: close the copies of its sockets, which the sidecar keeps."""
+        for listener in self._listeners:
+            listener.close()
+        for connection in self.slots:
+            connection.close_inherited()
+
     # -- connections
 
     async def _accept(self, listener: socket.socket, tls: ssl.SSLContext | None) -> None:

@@ -6,7 +6,7 @@
     frame = read(spark, "/data/trips", "fare > 50")
     plan = prune_by_join(spark, "/data/trips", "driver_id", drivers, key="id")
     rows = assign_buckets(rows, 16, key="id")          # Hudi's bucket of every row
-    register(spark)                                    # Spark 4.1 or later
+    register(spark)                                    # existing queries over format("hudi") skip files, too
     frame = spark.read.format("sargo").load("/data/trips").where("fare > 50")
 
 Names are loaded when they are first used, because executors need few of them.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from handler.spark.join import read_by_join as read_by_join
     from handler.spark.pruning.prune import prune as prune
     from handler.spark.reading.reading import read as read
-    from handler.spark.source.registration import register as register
+    from handler.spark.registration import register as register
 
 #: public name -> the module that defines it
 _MODULES = {
@@ -38,7 +38,7 @@ _MODULES = {
     "prune_by_join": "join",
     "read": "reading.reading",
     "read_by_join": "join",
-    "register": "source.registration",
+    "register": "registration",
 }
 
 __all__ = [

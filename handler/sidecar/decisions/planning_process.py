@@ -15,6 +15,9 @@ and it cannot be ended. This process has a lock of its own, and three limits:
     memory of the process                  the operating system (RLIMIT_DATA); the job ends with MemoryError
     seconds, when the process hangs        the sidecar, which ends the process; the next job starts a new one
 
+The process runs this module alone. ``multiprocessing`` would begin with the main module of the sidecar's process, which
+is the user's own script where ``handler.spark.register`` has started a sidecar in it.
+
 The sidecar's view and the process read the table at two moments. A row of the answer means the same slice for both only
 if both list the same files in the same order, so their digests are compared (contract C5).
 """
@@ -23,15 +26,18 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
+import json
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pyarrow import fs
 
@@ -52,7 +58,7 @@ from index_store.opened_table import OpenTable
 from index_store.snapshots import default_cache
 from index_store.storage.storage import Storage
 
-__all__ = ["PlanningFailed", "PlanningJob", "PlanningProcess", "TableSource"]
+__all__ = ["PlanningFailed", "PlanningJob", "PlanningProcess", "TableSource", "serve"]
 
 #: The tables that the process keeps open.
 _MAX_TABLES = 4
@@ -64,6 +70,13 @@ _OPENING_SECONDS = 30.0
 _SHARE_OF_CORE = 4
 #: Others go first, but something is left on a busy machine.
 _NICE = 10
+#: What the process runs: its end of the connection, its limits and the folders of modules are its arguments.
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[4])
+from handler.sidecar.decisions.planning_process import serve
+serve(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
+"""
 #: CPU seconds after which the timer fires again, if its first exception was lost in a destructor.
 _AGAIN_SECONDS = 0.5
 
@@ -118,7 +131,7 @@ class PlanningProcess:
     def __init__(self, cpu_seconds: float, max_bytes: int) -> None:
         self._cpu_seconds = cpu_seconds
         self._max_bytes = max_bytes
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
 
     @property
@@ -158,18 +171,24 @@ class PlanningProcess:
             connection.close()
         if process is not None:
             process.kill()
-            process.join(5)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
 
     def _running(self) -> Connection:
-        if self._connection is None or not self._process.is_alive():
-            self.stop()
-            context = multiprocessing.get_context("spawn")
-            self._connection, theirs = context.Pipe()
-            self._process = context.Process(
-                target=_serve, args=(theirs, self._cpu_seconds, self._max_bytes), daemon=True, name="sargo-planning"
+        if self._connection is not None and self._process is not None and self._process.poll() is None:
+            return self._connection
+        self.stop()
+        if os.name != "posix":
+            raise PlanningFailed("expensive filters are not planned on this system", is_final=True)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            limits = (str(theirs.fileno()), str(self._cpu_seconds), str(self._max_bytes))
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, *limits, json.dumps(sys.path)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
             )
-            self._process.start()
-            theirs.close()
+        self._connection = Connection(ours.detach())
         return self._connection
 
 
@@ -180,8 +199,9 @@ class _OutOfTime(BaseException):
     """No Exception, so that nothing that skips a failed part of a plan catches it."""
 
 
-def _serve(connection: Connection, cpu_seconds: float, max_bytes: int) -> None:
-    """Answer jobs until the sidecar closes its end."""
+def serve(descriptor: int, cpu_seconds: float, max_bytes: int) -> None:
+    """Answer the jobs that come by a socket, until the sidecar closes its end."""
+    connection = Connection(descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(_NICE)

@@ -36,7 +36,7 @@ from handler.sidecar.settings import Settings, SettingsError
 from index_store.storage.file_systems import has_query
 from index_store.storage.hadoop_configuration import configuration_folder, hadoop_properties
 
-__all__ = ["AllowedRoots", "AllowedTable"]
+__all__ = ["AllowedRoots", "AllowedTable", "split_location"]
 
 _WITH_BUCKETS = ("s3", "gs", "gcs")
 _HADOOP = tuple(f"{scheme}:" for scheme in HADOOP_SCHEMES)
@@ -125,7 +125,7 @@ class AllowedRoots:
     def locate(self, table: str) -> AllowedTable:
         """The table that a request names. Raises Refused when it is not below a root."""
         try:
-            scheme, authority, path = _split(table)
+            scheme, authority, path = split_location(table)
         except ValueError as error:
             raise Refused("table", f"the table's path {error}") from error
         if scheme == "file":
@@ -137,7 +137,7 @@ class AllowedRoots:
         raise Refused("table", "the table is not below the roots of this sidecar")
 
 
-def _split(text: str) -> tuple[str, str, str]:
+def split_location(text: str) -> tuple[str, str, str]:
     """Scheme, authority and normal path. Raises ValueError, which does not repeat the text, for an invalid location."""
     if not text or len(text) > _MAX_LENGTH:
         raise ValueError("is empty or too long")
@@ -162,7 +162,7 @@ def _split(text: str) -> tuple[str, str, str]:
 
 def _root(text: str, names: ClusterNames) -> _Root:
     try:
-        scheme, authority, path = _split(text)
+        scheme, authority, path = split_location(text)
     except ValueError as error:
         raise SettingsError(f"root {text!r} {error}") from error
     if scheme == "file":

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from handler.planning.prune import prune
 from handler.spark.pruning.prune import prune as prune_in_spark
 from handler.spark.reading.reading import read
-from handler.spark.source.registration import register
+from handler.spark.registration import register
 from index_store.opened_table import open_table
 from tests.handler.object_stores.test_awkward_places import NAMES as PARTITIONS
 from tests.handler.object_stores.test_awkward_places import PLACES, of_partition

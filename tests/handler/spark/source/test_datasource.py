@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from handler.planning.prune import prune
+from handler.spark.registration import register
 from handler.spark.source.datasource import PruningReader, PruningSource, SargoSource
-from handler.spark.source.registration import register
 from index_store.opened_table import open_table
 from tests.handler.spark.real_tables import unpack
 from tests.sampling import share

@@ -10,8 +10,8 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from evaluator.language.errors import UnsupportedError
 from handler.spark import prune, read
 from handler.spark.pruning.read_options import FROM_SESSION, read_options
+from handler.spark.registration import register
 from handler.spark.source.datasource import PruningSource
-from handler.spark.source.registration import register
 from index_store import TableError
 from index_store.opened_table import open_table
 from tests.handler.spark.real_tables import unpack
