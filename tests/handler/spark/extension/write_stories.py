@@ -19,7 +19,7 @@ _CHANGES = {
     "UPDATE": "UPDATE {} SET s = 'upd' WHERE i BETWEEN 200 AND 205",
     "DELETE": "DELETE FROM {} WHERE i BETWEEN 300 AND 310 AND s <> 's1'",
     "MERGE": "MERGE INTO {} t USING (SELECT id, i, s, st, t, d, ts + 5 ts, p FROM c_mor WHERE i < 5) n "
-    "ON t.id = n.id WHEN MATCHED AND n.i < 3 THEN UPDATE SET s = 'merged' WHEN MATCHED THEN DELETE",
+    "ON t.id = n.id WHEN MATCHED AND n.i < 3 THEN UPDATE SET s = 'merged', ts = n.ts WHEN MATCHED THEN DELETE",
 }
 _CHANGED = "i BETWEEN 200 AND 310 OR s IN ('upd', 'merged')"
 _COMPACTING = {"hoodie__compact__inline": "true", "hoodie__compact__inline__max__delta__commits": "1"}
