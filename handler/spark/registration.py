@@ -44,7 +44,8 @@ def register(spark: SparkSession, *, storage_options: Mapping[str, str] | None =
 
     Returns whether filters of ``format("sargo")`` prune; before Spark 4.1, which has no such format, True. A warning
     says what does not work, every file is then read, and the rows are correct. Raises UnsupportedError before Spark 4.1
-    when the extension cannot be installed: the message says why.
+    when the extension cannot be installed, and from 4.1 on when the Python of Spark's workers lacks Sargo: the message
+    says why.
     """
     has_source = tuple(int(part) for part in spark.version.split(".")[:2]) >= MIN_VERSION
     why = _extend(spark, storage_options)

@@ -23,15 +23,16 @@ Facts: docs/facts/spark.md#python-data-sources.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast, get_args
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar, cast, get_args
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from evaluator.language.errors import UnsupportedError
+from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import OnFailure, plan_expression
 from handler.rows.slice_rows import slice_batches
@@ -54,6 +55,24 @@ _OPTIONS = ("path", "as_of", "query")
 _MISSPELT = 0.75
 
 
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def tells_briefly(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The method, whose errors of ours have no traceback of their own: Spark prints it before their sentence."""
+
+    @functools.wraps(method)
+    def telling(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return method(*args, **kwargs)
+        except SargoError as error:
+            told = error.with_traceback(None)
+        raise told from None
+
+    return telling
+
+
 class SargoSource(DataSource):
     """The format "sargo" in sessions where pruning is unsound: every file slice is read."""
 
@@ -63,12 +82,14 @@ class SargoSource(DataSource):
     def name(cls) -> str:
         return "sargo"
 
+    @tells_briefly
     def schema(self) -> StructType:
         """The table's columns. Raises TableError and UnsupportedError, whose messages reach the user."""
         opened = self._open()
         self._instant = opened.at(self._asked_as_of()).slices.instant
         return table_columns(opened, self._instant)
 
+    @tells_briefly
     def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns."""
         return TableReader(self, schema)
@@ -149,6 +170,7 @@ def _misspelt_table_option(name: str) -> list[str]:
 class PruningSource(SargoSource):
     """The format "sargo" in sessions where each scan keeps its own plan (``scan_plans``): filters prune file slices."""
 
+    @tells_briefly
     def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns that takes filters."""
         return PruningReader(self, schema)
@@ -181,6 +203,7 @@ class TableReader(DataSourceReader):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_opened": None, "_condition": Constant(True)}
 
+    @tells_briefly
     def partitions(self) -> Sequence[InputPartition]:
         """One partition for each kept slice. Raises UnsupportedError when a slice cannot be read correctly."""
         opened = self._opened or self._source.open_at()[0]
@@ -201,10 +224,17 @@ class TableReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a slice."""
         item = cast(SlicePartition, partition).item
-        if item is not None:
+        if item is None:
+            return
+        try:
             yield from slice_batches(
                 self._slices, item, to_arrow_schema(self._schema), read_optimized=self._read_optimized
             )
+        except SargoError as error:
+            told = error.with_traceback(None)
+        else:
+            return
+        raise told from None
 
 
 class PruningReader(TableReader):

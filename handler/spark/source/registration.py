@@ -22,9 +22,10 @@ def register_source(spark: SparkSession, *, stack_level: int) -> bool:
     """Register ``format("sargo")`` in a session from ``MIN_VERSION`` on; whether its filters prune.
 
     Warns when they do not. ``stack_level``: how many calls are between the warning and the user's own, with this one.
+    Raises UnsupportedError when Spark's Python workers lack Sargo.
     """
     from handler.spark.source.datasource import PruningSource, SargoSource
-    from handler.spark.source.scan_plans import install, scans_are_their_own
+    from handler.spark.source.scan_plans import install, register_in, scans_are_their_own
 
     spark.conf.set(_PUSHDOWN, "true")
     install(spark)
@@ -35,5 +36,5 @@ def register_source(spark: SparkSession, *, stack_level: int) -> bool:
             "read, and rows would be lost; handler.spark.read(spark, path, condition) prunes",
             stacklevel=stack_level + 1,
         )
-    spark.dataSource.register(PruningSource if prunes else SargoSource)
+    register_in(spark, PruningSource if prunes else SargoSource)
     return prunes

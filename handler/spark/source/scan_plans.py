@@ -17,31 +17,39 @@ Facts: docs/facts/spark.md#python-data-sources.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
+from weakref import WeakSet
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from evaluator.language.errors import UnsupportedError
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.pruning.read_options import FROM_SESSION
 
-__all__ = ["ProbeSource", "install", "scans_are_their_own"]
+__all__ = ["ProbeSource", "install", "register_in", "scans_are_their_own", "why_workers_fail"]
+
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 _CLASS = "io.sargo.spark.OwnScans"
 _INSTALLED = "spark.sargo.ownScans"
+#: Contexts whose sessions have the rule: those that ``newSession`` makes share the hooks of the first.
+_HOOKED: WeakSet[SparkContext] = WeakSet()
 
 
 def install(spark: SparkSession) -> bool:
     """Put the rule into the session, once; False when this session or this version of Spark does not take it."""
     if not has_jvm(spark):
         return False
-    if spark.conf.get(_INSTALLED, "") == "true":
+    if spark.sparkContext in _HOOKED or spark.conf.get(_INSTALLED, "") == "true":
         return True
     jvm: Any = spark._jvm
     session: Any = spark._jsparkSession
@@ -54,6 +62,7 @@ def install(spark: SparkSession) -> bool:
     except (Py4JError, TypeError):
         return False
     spark.conf.set(_INSTALLED, "true")
+    _HOOKED.add(spark.sparkContext)
     return True
 
 
@@ -64,14 +73,50 @@ def _source() -> str:
 
 
 def scans_are_their_own(spark: SparkSession) -> bool:
-    """Whether two scans of one DataFrame read what each of them planned, in this session."""
-    spark.dataSource.register(ProbeSource)
+    """Whether two scans of one DataFrame read what each of them planned, in this session.
+
+    Raises UnsupportedError when Spark's Python workers lack Sargo: they could read no table.
+    """
+    register_in(spark, ProbeSource)
     try:
         frame = spark.read.format(ProbeSource.name()).load()
         both = frame.where("number = 0").union(frame.where("number = 1")).collect()
         return sorted(row[0] for row in both) == [0, 1] and frame.count() == 2
-    except PySparkException:
+    except PySparkException as error:
+        why = why_workers_fail(spark, str(error))
+        if why:
+            raise UnsupportedError(why) from error
         return False
+
+
+def why_workers_fail(spark: SparkSession, message: str) -> str:
+    """What to do about an error of Python workers that lack a module; "" for any other error."""
+    missing = _MISSING.search(message)
+    if missing is None:
+        return ""
+    python = f" ({spark.sparkContext.pythonExec})" if has_jvm(spark) else ""
+    return (
+        f"the Python of Spark's workers{python} has no module {missing[1]}: install Sargo there "
+        "(pip install 'sargo[spark]'), or set PYSPARK_PYTHON to a Python that has it before the session is started"
+    )
+
+
+def register_in(spark: SparkSession, source: type[DataSource]) -> None:
+    """Register a data source in this session, which Spark looks for in the active one."""
+    if not has_jvm(spark):
+        spark.dataSource.register(source)
+        return
+    jvm: Any = spark._jvm
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    active = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        spark.dataSource.register(source)
+    finally:
+        if active.isDefined():
+            sessions.setActiveSession(active.get())
+        else:
+            sessions.clearActiveSession()
 
 
 class ProbeSource(DataSource):

@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from evaluator.language.errors import UnsupportedError
 from handler.spark.pruning.prune import prune
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading import file_schemas, reading
+from handler.spark.reading import file_schemas, scans
 from handler.spark.reading.reading import read
 from index_store import TableError, open_table
 from tests.handler.spark.true_rows import counted, reads, true_rows, unpack
@@ -150,7 +150,7 @@ def test_many_schemas_are_read_by_workers_and_many_footers_by_a_job(spark, folde
     monkeypatch.setattr(file_schemas, "MAX_FOOTERS_ON_DRIVER", 0)
     scanned = read(spark, folder_of(name))
     assert len(scanned.inputFiles()) > 1
-    monkeypatch.setattr(reading, "MAX_SCANS", 0)
+    monkeypatch.setattr(scans, "MAX_SCANS", 0)
     by_workers = read(spark, folder_of(name))
     assert by_workers.inputFiles() == []
     for frame in (scanned, by_workers):
