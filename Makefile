@@ -90,7 +90,8 @@ $(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hud
 	$(PYTHON) -m venv $(SPARK35)
 	$(SPARK35)/bin/pip install --quiet --requirement requirements.lock
 	$(SPARK35)/bin/pip install --quiet --no-deps --editable .
-	$(SPARK35)/bin/pip install --quiet 'pyspark==3.5.5' setuptools
+	$(SPARK35)/bin/pip install --quiet 'pyspark[connect]==3.5.5' setuptools
+	$(MAVEN) -q dependency:get -Dtransitive=false -Dartifact=org.apache.spark:spark-connect_2.12:3.5.5
 	touch $@
 
 $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
