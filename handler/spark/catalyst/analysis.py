@@ -25,7 +25,7 @@ from handler.catalyst.tree import missing_parts
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 
-__all__ = ["AnalysedPart", "analyse", "named_relation"]
+__all__ = ["AnalysedPart", "analyse", "exact_parts", "named_relation"]
 
 #: A condition's nodes, and the values that the JSON leaves out, by the index of their node.
 AnalysedPart = tuple[Items, Mapping[int, Any]]
@@ -112,7 +112,7 @@ def _in_pieces(jvm: Any, condition: Any) -> str:
 def _with_parts(plan: Any, items: Items) -> AnalysedPart:
     unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
     fields = {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
-    return items, _exact_parts(plan.condition(), items, fields) if fields else {}
+    return items, exact_parts(plan.condition(), items, fields) if fields else {}
 
 
 def _relation(spark: SparkSession, schema: StructType) -> Any:
@@ -144,7 +144,7 @@ def _is_spark_3(spark: SparkSession) -> bool:
     return spark.version.startswith("3.")
 
 
-def _exact_parts(condition: Any, items: Sequence[Mapping[str, Any]], fields: Mapping[int, str]) -> dict[int, Any]:
+def exact_parts(condition: Any, items: Sequence[Mapping[str, Any]], fields: Mapping[int, str]) -> dict[int, Any]:
     """The values that the JSON leaves out, by the index of their node, from the JVM's nodes.
 
     An index at which the JVM has a node of another class is left out.

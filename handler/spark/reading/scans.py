@@ -2,6 +2,8 @@
 
 A file is read in its own types, then each column is converted to the table's type (P19). Dictionary filtering is off
 for files with floats, because parquet-mr distinguishes -0.0 and 0.0 in a dictionary, and Spark would lose rows.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from evaluator.statistics.columns import from_values
 from handler.catalyst.literals import type_of
 from handler.catalyst.translation import condition_of
 from handler.catalyst.tree import missing_parts
-from handler.spark.catalyst.conditions import _exact_parts, engine_of, time_zone_of, to_expression
+from handler.spark.catalyst.analysis import exact_parts
+from handler.spark.catalyst.conditions import engine_of, time_zone_of, to_expression
 
 DAY = 86_400_000_000
 COLUMNS = (
@@ -179,7 +180,7 @@ def test_the_optimisers_form_of_a_list_is_read_too(spark):
     condition = frame._jdf.queryExecution().optimizedPlan().condition()
     items = json.loads(condition.toJSON())
     assert [item["class"].rpartition(".")[2] for item in items].count("InSet") == 3
-    found = str(condition_of(items, _exact_parts(condition, items, missing_parts(items))))
+    found = str(condition_of(items, exact_parts(condition, items, missing_parts(items))))
     assert found.count(" IN (") == 3
     assert "DATE '2020-01-1" in found
     assert "?" not in found

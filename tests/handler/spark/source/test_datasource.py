@@ -243,10 +243,11 @@ def test_without_a_kept_slice_there_is_a_partition_of_nothing(tables):
     assert list(reader.read(partition)) == []
 
 
-def test_before_spark_4_1_the_error_says_what_to_use():
+def test_before_spark_4_1_the_error_says_what_to_use(monkeypatch):
     class Session:
         version = "3.5.5"
 
+    monkeypatch.setattr("handler.spark.registration.has_hudi", lambda _: False)
     with pytest.raises(Exception, match=r"handler\.spark\.read"):
         register(Session())
 
