@@ -12,7 +12,8 @@ the node, what that JSON leaves out:
     Like                              the escape character
     LikeAny, LikeAll, and NOT         a list of texts, null for NULL
     InSet                             a list of [type, value] in Spark's internal form: days and microseconds as
-                                      integers, decimals as text, "NaN", "Infinity", "-Infinity", {"base64": text}
+                                      integers, decimals as text, "NaN", "Infinity", "-Infinity", {"base64": text};
+                                      or the integers of a long list, as in ``sorted_keys``
     CommonExpressionDef, ...Ref       the id of the definition
     any other                         the function's name in SQL, for reasons
 
@@ -32,6 +33,7 @@ from typing import Any
 
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import And, Constant, HudiExpression
+from handler.catalyst.sorted_keys import SortedKeys, read_sorted_keys
 from handler.catalyst.translation import condition_of
 from index_store.formats.bounded.json_text import check_depth, parse_json
 from index_store.storage.errors import FormatError
@@ -156,6 +158,8 @@ def _exact(node: Mapping[str, Any], value: Any) -> Any:
             return value
         case "InSet", list():
             return [_member(member) for member in value]
+        case "InSet", {"type": str(type_name), "differences": str(text)}:
+            return _keys(type_name, text)
         case _, str() if name not in ("Literal", "Like", "InSet", *_PATTERNS):
             return value
         case _:
@@ -177,6 +181,13 @@ def _member(member: Any) -> tuple[str, Any]:
             return type_name, text
         case _:
             raise DocumentError("the filter has a member of a list that is no [type, value]")
+
+
+def _keys(type_name: str, text: str) -> SortedKeys:
+    try:
+        return read_sorted_keys(type_name, text)
+    except ValueError as error:
+        raise DocumentError(f"the filter has a long list that is not read: {error}") from error
 
 
 def _long(value: int) -> int:

@@ -58,6 +58,7 @@ from evaluator.language.types import BOOLEAN, Kind, Type
 from handler.catalyst.functions import DAY_FUNCTIONS, IN_WORDS, RUN_TIME_CLASSES, TRANSPARENT
 from handler.catalyst.literals import cast_of, literal_of, type_of
 from handler.catalyst.moments import MOMENTS, interval_literal, moved_or_none
+from handler.catalyst.sorted_keys import SortedKeys, in_sorted_keys
 from handler.catalyst.tree import CatalystNode, read_tree
 
 __all__ = ["condition_of", "is_named"]
@@ -274,6 +275,8 @@ def _in(_: CatalystNode, children: list[Node]) -> HudiExpression:
 
 def _in_set(node: CatalystNode, children: list[Node]) -> HudiExpression:
     """The optimiser's form of a long IN. ``exact`` has the members as (type name, value in Spark's internal form)."""
+    if isinstance(node.exact, SortedKeys):
+        return in_sorted_keys(_operand(children[0]), node.exact)
     if not isinstance(node.exact, Sequence) or not node.exact:
         return Unknown("a list whose members are not told is not decided")
     return In(_operand(children[0]), tuple(_member(name, value) for name, value in node.exact))
