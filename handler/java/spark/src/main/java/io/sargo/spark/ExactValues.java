@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.InSet;
@@ -28,7 +29,8 @@ import scala.collection.JavaConverters;
  *   Literal of type binary          {"base64": "..."}
  *   Like                            the escape character, as a text
  *   LikeAny, LikeAll, NotLike...    the patterns: a list of texts and nulls
- *   InSet                           a list of [type, value], as Spark has the values inside
+ *   InSet                           a list of [type, value], as Spark has the values inside; of
+ *                                   many integers as {@link SortedKeys}
  *   CommonExpressionDef, ...Ref     the id, as a text
  * </pre>
  */
@@ -82,8 +84,9 @@ final class ExactValues {
     }
     if (node instanceof InSet) {
       InSet in = (InSet) node;
-      return members(
-          JavaConverters.setAsJavaSetConverter(in.hset()).asJava(), in.child().dataType());
+      Set<Object> values = JavaConverters.setAsJavaSetConverter(in.hset()).asJava();
+      String sorted = SortedKeys.json(values, in.child().dataType());
+      return sorted != null ? sorted : members(values, in.child().dataType());
     }
     if (node.getClass().getSimpleName().startsWith("CommonExpression")) { // new in Spark 4
       try {

@@ -121,8 +121,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   }
 
   /** A copy of the scan over another relation. Spark 4 has one part more, so by position. */
-  private static LogicalPlan over(
-      LogicalRelation scan, HadoopFsRelation relation, HadoopFsRelation other) {
+  static LogicalPlan over(LogicalRelation scan, HadoopFsRelation relation, HadoopFsRelation other) {
     Object[] parts = new Object[scan.productArity()];
     for (int i = 0; i < parts.length; i++) {
       parts[i] = scan.productElement(i) == relation ? other : scan.productElement(i);

@@ -55,11 +55,16 @@ final class NarrowedIndex extends ListIndex {
     this.narrowings = narrowings;
   }
 
-  /** An index that lists only slices that may hold a row that satisfies these conditions, too. */
+  /**
+   * An index that lists only slices that may hold a row that satisfies these conditions, too: this
+   * one if it does so already.
+   */
   NarrowedIndex narrowedBy(List<Expression> conditions) {
     List<Expression> all = new ArrayList<>(more);
-    all.addAll(conditions);
-    return new NarrowedIndex(hudi, scan, Collections.unmodifiableList(all), narrowings);
+    conditions.stream().filter(one -> !more.contains(one)).forEach(all::add);
+    return all.size() == more.size()
+        ? this
+        : new NarrowedIndex(hudi, scan, Collections.unmodifiableList(all), narrowings);
   }
 
   /**
@@ -83,6 +88,11 @@ final class NarrowedIndex extends ListIndex {
     foreseen = narrowing(ofPartitions, ofData);
   }
 
+  /** What is left by the last {@link #foresee}; null without one, and without any condition. */
+  Narrowing foreseen() {
+    return foreseen;
+  }
+
   /** How many slices are left, as one phrase; null if that is not known. */
   String summary() {
     return foreseen == null ? null : foreseen.summary();
@@ -99,8 +109,16 @@ final class NarrowedIndex extends ListIndex {
     return Seqs.list(hudi.listFiles(Seqs.of(partitionFilters), Seqs.of(dataFilters)));
   }
 
-  /** What is left, or null if the scan has no condition that can be written. */
-  private Narrowing narrowing(List<Expression> partitionFilters, List<Expression> dataFilters) {
+  /** What is left: without the join's keys if they cannot be answered, null without conditions. */
+  Narrowing narrowing(List<Expression> partitionFilters, List<Expression> dataFilters) {
+    Narrowing narrowing = narrowing(partitionFilters, dataFilters, more);
+    return narrowing == null || narrowing.isAnswer() || more.isEmpty()
+        ? narrowing
+        : narrowing(partitionFilters, dataFilters, Collections.<Expression>emptyList());
+  }
+
+  private Narrowing narrowing(
+      List<Expression> partitionFilters, List<Expression> dataFilters, List<Expression> more) {
     List<Expression> conditions = new ArrayList<>(dataFilters);
     conditions.addAll(more);
     FilterDocument document = FilterDocument.of(conditions);

@@ -38,6 +38,11 @@ final class Narrowing {
     return new Narrowing(directories, count, count, -1, why);
   }
 
+  /** Whether an answer was used: the slices are not those that Hudi keeps by its own rules. */
+  boolean isAnswer() {
+    return why == null;
+  }
+
   /** One phrase for the node of the plan. */
   String summary() {
     return why == null

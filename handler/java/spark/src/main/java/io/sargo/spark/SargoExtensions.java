@@ -13,6 +13,9 @@ public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensi
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     extensions.injectPreCBORule(session -> new NarrowScans(session));
+    extensions.injectPreCBORule(session -> new DynamicKeys(session));
+    extensions.injectPlannerStrategy(session -> new DynamicScanStrategy());
+    extensions.injectRuntimeOptimizerRule(session -> new NarrowByBroadcasts(session));
     return BoxedUnit.UNIT;
   }
 }

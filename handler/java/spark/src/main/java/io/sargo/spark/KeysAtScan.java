@@ -1,0 +1,145 @@
+package io.sargo.spark;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * Takes a key of a join down to the scan that its columns come from: as Spark pushes down filters.
+ *
+ * <pre>
+ *   between the join and the scan        the key goes on
+ *   -----------------------------------  -----------------------------------------------------
+ *   Filter, Project without randomness   with its aliases replaced
+ *   inner join                           to the side that has its columns
+ *   left outer, semi, anti, existence    to the left side alone
+ *   right outer join                     to the right side alone
+ *   anything else                        no further: a limit or an aggregate would see less rows
+ * </pre>
+ */
+abstract class KeysAtScan {
+  /**
+   * The plan in the place of a scan of a narrowed table, or the same one.
+   *
+   * @param filters the conditions that stand right over the scan
+   * @param key over the scan's columns
+   */
+  abstract LogicalPlan at(
+      LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key);
+
+  /** The plan with other scans, or the same one if the key reaches none that is to change. */
+  final LogicalPlan below(LogicalPlan node, Expression key) {
+    return below(node, key, Collections.<Expression>emptyList());
+  }
+
+  private LogicalPlan below(LogicalPlan node, Expression key, List<Expression> filters) {
+    if (!key.references().subsetOf(node.outputSet())) {
+      return node;
+    }
+    if (node instanceof Filter && ((Filter) node).condition().deterministic()) {
+      List<Expression> all = new ArrayList<>(filters);
+      all.addAll(Conditions.conjuncts(((Filter) node).condition()));
+      return with(node, below(((Filter) node).child(), key, all));
+    }
+    if (node instanceof Project) {
+      Project project = (Project) node;
+      List<NamedExpression> columns = Seqs.list(project.projectList());
+      if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
+        return node;
+      }
+      return with(
+          node,
+          below(project.child(), key.transform(new Aliases(columns)), Collections.emptyList()));
+    }
+    if (node instanceof Join) {
+      return belowJoin((Join) node, key);
+    }
+    if (node instanceof LogicalRelation) {
+      LogicalRelation scan = (LogicalRelation) node;
+      NarrowedIndex index = index(scan);
+      return index == null ? node : at(scan, index, filters, key);
+    }
+    return node;
+  }
+
+  private LogicalPlan belowJoin(Join join, Expression key) {
+    if (join.condition().isDefined() && !join.condition().get().deterministic()) {
+      return join;
+    }
+    String type = JoinSide.type(join);
+    boolean isInner = type.equals("INNER") || type.equals("CROSS");
+    boolean toLeft = isInner || !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
+    boolean toRight = isInner || type.equals("RIGHT OUTER");
+    LogicalPlan left = toLeft ? below(join.left(), key) : join.left();
+    LogicalPlan right = toRight ? below(join.right(), key) : join.right();
+    return with(join, left, right);
+  }
+
+  /** The index of a scan of a narrowed table, or null. */
+  static NarrowedIndex index(LogicalPlan node) {
+    if (node instanceof LogicalRelation
+        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
+      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
+      if (relation.location() instanceof NarrowedIndex) {
+        return (NarrowedIndex) relation.location();
+      }
+    }
+    return null;
+  }
+
+  /** A node with these children: itself if they are its own. */
+  static LogicalPlan with(LogicalPlan node, LogicalPlan... children) {
+    List<LogicalPlan> old = Seqs.list(node.children());
+    boolean isSame = true;
+    List<LogicalPlan> all = new ArrayList<>();
+    for (int i = 0; i < children.length; i++) {
+      isSame &= old.get(i) == children[i];
+      all.add(children[i]);
+    }
+    return isSame ? node : node.withNewChildren(Seqs.of(all));
+  }
+
+  /** Replaces a project's names by what they stand for. */
+  private static final class Aliases extends AbstractPartialFunction<Expression, Expression> {
+    private static final long serialVersionUID = 1;
+    private final transient Map<ExprId, Expression> meanings = new HashMap<>();
+
+    Aliases(List<NamedExpression> columns) {
+      for (NamedExpression column : columns) {
+        if (column instanceof Alias) {
+          meanings.put(column.exprId(), ((Alias) column).child());
+        }
+      }
+    }
+
+    @Override
+    public boolean isDefinedAt(Expression one) {
+      return one instanceof Attribute && meanings.containsKey(((Attribute) one).exprId());
+    }
+
+    @Override
+    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
+      if (!isDefinedAt(one)) {
+        return otherwise.apply(one);
+      }
+      @SuppressWarnings("unchecked")
+      B meaning = (B) meanings.get(((Attribute) (Expression) one).exprId());
+      return meaning;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.sargo.spark;
+
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * The index of one scan of one run, which learns a condition after it has been planned, and lists
+ * its files after that.
+ */
+final class LateIndex extends ListIndex {
+  private final NarrowedIndex planned;
+  private volatile NarrowedIndex index;
+  private volatile UselessKeys useless;
+
+  LateIndex(NarrowedIndex index) {
+    planned = index;
+    this.index = index;
+  }
+
+  /** From now on only slices that may hold a row of {@code condition}, too, are listed. */
+  void narrow(Expression condition, Expression key) {
+    useless = UselessKeys.of(planned, key);
+    index = planned.narrowedBy(Collections.singletonList(Conditions.byName(condition)));
+  }
+
+  @Override
+  List<Path> roots() {
+    return index.roots();
+  }
+
+  @Override
+  List<PartitionDirectory> list(List<Expression> partitionFilters, List<Expression> dataFilters) {
+    Narrowing left = useless == null ? null : index.narrowing(partitionFilters, dataFilters);
+    if (left != null) {
+      Narrowing before = planned.foreseen();
+      useless.record(left.isAnswer() && left.kept < (before == null ? left.listed : before.kept));
+    }
+    return index.list(partitionFilters, dataFilters);
+  }
+
+  @Override
+  public String[] inputFiles() {
+    return index.inputFiles();
+  }
+
+  @Override
+  public void refresh() {
+    index.refresh();
+  }
+
+  @Override
+  public long sizeInBytes() {
+    return index.sizeInBytes();
+  }
+
+  @Override
+  public StructType partitionSchema() {
+    return index.partitionSchema();
+  }
+}
