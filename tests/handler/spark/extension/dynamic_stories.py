@@ -1,0 +1,243 @@
+"""Joins of Hudi tables with and without dynamic pruning, on real Spark: the rows, and the files that are read.
+
+    python -m tests.handler.spark.extension.dynamic_stories JAR WORK OUT      with the Python of `.venv/spark35`
+
+A story is a query, and how many of the eight files of its fact tables are read where the keys narrow them. It runs
+without dynamic pruning, and in four ways with it:
+
+    broadcast          adaptive execution, the small side is broadcast
+    plain broadcast    without adaptive execution
+    shuffled           adaptive execution, no side is broadcast: a subquery has the keys
+    plain shuffled     without adaptive execution
+
+OUT gets for each way of each story the rows, those without, and the number of files that its scans of fact tables read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from tests.handler.spark.extension.dynamic_tables import rows_of, write_tables
+from tests.handler.spark.extension.dynamic_truth import Truth
+from tests.handler.spark.extension.fake_sidecar import FakeSidecar
+from tests.tables.releases import RELEASES
+
+__all__ = ["STORIES", "WAYS", "Story"]
+
+_NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
+_PLAIN = {"spark.sql.adaptive.enabled": "false"}
+WAYS: Mapping[str, Mapping[str, str]] = {
+    "broadcast": {},
+    "plain broadcast": _PLAIN,
+    "shuffled": _NO_BROADCAST,
+    "plain shuffled": {**_NO_BROADCAST, **_PLAIN},
+}
+
+
+@dataclass(frozen=True)
+class Story:
+    """``files``: how many files the scans of fact tables read; by way where they differ, None where any will do."""
+
+    name: str
+    sql: str
+    files: int | Mapping[str, int] | None
+
+    def expected(self, way: str) -> int | None:
+        return self.files.get(way) if isinstance(self.files, Mapping) else self.files
+
+
+_SHUFFLES = ("shuffled", "plain shuffled")
+#: Spark takes an IN or EXISTS for a join after it has called the rule that puts subqueries over scans.
+_LATE_JOIN = {"broadcast": 2, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 8)}
+#: Other keys may come out of the same subquery when it runs again, but a broadcast has those that are joined.
+_BY_BROADCAST = _LATE_JOIN
+#: Spark broadcasts the table of facts, which it takes for the smaller side: only a subquery has the keys.
+_BY_SUBQUERY = {"broadcast": 8, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 2)}
+
+
+def _keys(rows: str, columns: str = "x") -> str:
+    return f"(select * from values {rows} as t({columns}))"
+
+
+def _many(count: int) -> str:
+    """105, 717, and keys that no row has."""
+    return f"(select cast(if(id < 2, 105 + 612 * id, id + 1000) as int) x from range({count}))"
+
+
+def _pairs(these: int, those: int) -> str:
+    """So many keys from 650 on as the product says, of small tables."""
+    return f"(select cast(a.id * {those} + b.id + 650 as int) x from range({these}) a cross join range({those}) b)"
+
+
+_TWO = "(105), (717)"
+STORIES = (
+    Story("inner", f"select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x", 2),
+    Story("inner, the table is the right side", f"select f.v from {_keys(_TWO)} t join fact f on t.x = f.k", 2),
+    Story("left semi", f"select f.k from fact f left semi join {_keys(_TWO)} t on f.k = t.x", 2),
+    Story("IN", f"select k from fact where k in (select x from {_keys(_TWO)})", _LATE_JOIN),
+    Story("EXISTS", f"select k from fact f where exists (select 1 from {_keys(_TWO)} t where t.x = f.k)", _LATE_JOIN),
+    Story("left anti keeps all rows", f"select count(*) from fact f left anti join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("left anti, the lost side", f"select x from {_keys('(105), (9000)')} t left anti join fact f on t.x = f.k", None),
+    Story("NOT IN", f"select count(*) from fact where k not in (select x from {_keys(_TWO)})", 8),
+    Story("NOT IN a table with NULL", "select x from values (1), (9000) t(x) where x not in (select n from fact)", None),
+    Story("left outer keeps all rows", f"select count(t.x) from fact f left join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("left outer, the lost side", f"select x, v from {_keys('(105), (717), (9000)')} t left join fact f on t.x = f.k", None),
+    Story("right outer, the lost side", f"select x, v from fact f right join {_keys('(105), (717), (9000)')} t on t.x = f.k", None),
+    Story("right outer keeps all rows", f"select count(t.x) from {_keys(_TWO)} t right join fact f on t.x = f.k", 8),
+    Story("full outer", f"select count(t.x), count(*) from fact f full join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("NULL keys", f"select f.k, t.x from fact f join {_keys('(106), (null), (718)')} t on f.n = t.x", 2),
+    Story("NULL keys that are equal", f"select count(*), max(f.k) from fact f join {_keys('(106), (null)')} t on f.n <=> t.x", None),
+    Story("no keys but NULL", f"select f.k from fact f join {_keys('(int(null)), (null)')} t on f.n = t.x", None),
+    Story("duplicate keys", f"select f.k from fact f join {_keys('(105), (105), (717), (105)')} t on f.k = t.x", 2),
+    Story("keys of no row", f"select f.k from fact f join {_keys('(9000), (-4)')} t on f.k = t.x", 0),
+    Story("bigint", f"select f.k from fact f join {_keys('(105L), (717L)')} t on f.big = t.x", 2),
+    Story("int against bigint", f"select f.k from fact f join {_keys('(105L), (717L), (8589934592L)')} t on f.k = t.x", 2),
+    Story("text", f"select f.k from fact f join {_keys('(`s0105`), (`s0717`), (``)'.replace('`', chr(39)))} t on f.s = t.x", 2),
+    Story("text against int", f"select f.k from fact f join {_keys(_TWO)} t on substring(f.s, 2) = t.x", None),
+    Story("date", f"select f.k from fact f join {_keys('(date `2020-04-15`), (date `2021-12-18`)'.replace('`', chr(39)))} t on f.d = t.x", 2),
+    Story(
+        "timestamp",
+        "select f.k from fact f join (select timestamp '2020-01-01 00:00:00' + make_interval(0, 0, 0, 0, x) x from values "
+        f"{_TWO} as t(x)) t on f.ts = t.x",
+        2,
+    ),
+    Story("date against timestamp", "select f.k from fact f join values (timestamp '2020-04-15 00:00:00') t(x) on f.d = t.x", None),
+    Story("decimal", f"select f.k from fact f join {_keys('(26.25BD), (179.25BD)')} t on f.dec = t.x", 2),
+    Story("decimal against int", f"select f.k from fact f join {_keys('(26), (179)')} t on f.dec = t.x", None),
+    Story("double is left out", f"select f.k from fact f join {_keys('(105D), (717D)')} t on f.dbl = t.x", 8),
+    Story("two keys in one long", f"select f.k from fact f join {_keys('(105, 25), (717, 37), (300, 1)', 'x, y')} t on f.k = t.x and f.g = t.y", None),
+    Story("two keys of other types", f"select f.k from fact f join {_keys('(105, `s0105`), (717, `s0717`)'.replace('`', chr(39)), 'x, y')} t on f.k = t.x and f.s = t.y", None),
+    Story("a key and another condition", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x and f.v > t.x + 300", 2),
+    Story("a filter of its own", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where f.v % 5 = 0", 2),
+    Story("an alias", f"select kk from (select k as kk, v from fact where v > 3) f join {_keys(_TWO)} t on f.kk = t.x", 2),
+    Story("an expression", f"select k from (select k + 1 as kk, k from fact) f join {_keys(_TWO)} t on f.kk = t.x", None),
+    Story("a random filter between", f"select k from (select k from fact where rand() < 2 + v) f join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("a limit between", f"select count(*) > -1 from (select k from fact limit 500) f join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("an aggregate between", f"select g, n from (select g, count(*) n from fact group by g) f join {_keys('(3), (4)')} t on f.g = t.x", 8),
+    Story("a window between", f"select k, r from (select k, row_number() over (order by k) r from fact) f join {_keys(_TWO)} t on f.k = t.x", 8),
+    Story("an aggregate over it", f"select sum(v), count(*) from fact f join {_keys(_TWO)} t on f.k = t.x", 2),
+    Story("a limit over it", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x order by f.k desc limit 1", 2),
+    Story("an existence join", f"select k from fact where k in (select x from {_keys(_TWO)}) or v = 30", 8),
+    Story("a limit in the keys", "select f.k from fact f join (select g from places where g > 3 order by g limit 3) t on f.k = t.g", {**_BY_BROADCAST, "broadcast": 1}),
+    Story("random keys", f"select f.k from fact f join (select x from {_keys(_TWO)} where rand(7) * x < 9999) t on f.k = t.x", _BY_BROADCAST),
+    Story("thousands of integers", f"select k from fact f left semi join {_many(3000)} t on f.k = t.x", 2),
+    Story("thousands of bigints", f"select k from fact f left semi join {_many(3000)} t on f.big = t.x", 2),
+    Story("thousands of dates", f"select k from fact f left semi join {_many(3000)} t on f.d = date_add(date '2020-01-01', t.x)", 2),
+    Story("more keys than a list has", "select k from fact f left semi join (select cast(id + 650 as int) x from range(300000)) t on f.k = t.x", {**_LATE_JOIN, "plain broadcast": 2}),
+    Story("more keys than a list has, in a subquery", f"select k from fact f left semi join {_pairs(600, 500)} t on f.k = t.x", 2),
+    Story("more keys than are taken", f"select k from fact f left semi join {_pairs(1100, 1000)} t on f.k = t.x", 8),
+    Story("union", f"select u.k from (select k from fact union all select k from fact_mor) u join {_keys(_TWO)} t on u.k = t.x", None),
+    Story("union of joins", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x union all select f.k from fact f join {_keys('(5)')} t on f.k = t.x", 3),
+    Story("the same join twice", f"with j as (select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x) select a.k, b.v from j a join j b on a.k = b.k", None),
+    Story("self join", "select a.k, b.v from fact a join (select k, v from fact where v between 300 and 310) b on a.k = b.k", None),
+    Story("self join by another column", "select a.k, b.k from fact a join (select k, v from fact where k in (40, 41)) b on a.k = b.v", None),
+    Story("star", f"select f.k, p.name from fact f join {_keys(_TWO)} t on f.k = t.x join (select * from places where name = 'place 37') p on f.g = p.g", None),
+    Story("snowflake", f"select f.k, p.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) p on f.k = p.x", _BY_SUBQUERY),
+    Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),
+    Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),
+    Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
+    Story("scalar subquery", f"select k from fact f join {_keys(_TWO)} t on f.k = t.x where v > (select min(v) from fact)", None),
+)  # fmt: skip
+
+
+def session(jar: str, home: Path) -> SparkSession:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.driver.memory": "2g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.jars": f"{jar},{RELEASES['1.2.0'].jar}",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "Europe/Berlin",
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        # The keys are a list in the query: no rule of Spark may join it before the query runs.
+        "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
+        "spark.sargo.dynamic.subquery.min.bytes": "0",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def scans(plan: Any) -> Iterator[Any]:
+    """The nodes of a physical plan that ran and read files, with those of its finished stages."""
+    name = plan.getClass().getSimpleName()
+    if name == "AdaptiveSparkPlanExec":
+        yield from scans(plan.executedPlan())
+    elif name.endswith("QueryStageExec"):
+        yield from scans(plan.plan())
+    elif name in ("FileSourceScanExec", "DynamicScan"):
+        yield plan
+    else:
+        children = plan.children()
+        for i in range(children.size()):
+            yield from scans(children.apply(i))
+
+
+def files_read(frame: Any, table: str) -> int:
+    """How many files the scans of tables of a name read, each time that they are in the plan."""
+    count = 0
+    for scan in scans(frame._jdf.queryExecution().executedPlan()):
+        if table in scan.toString() or table in str(scan.metrics()):
+            count += scan.metrics().apply("numFiles").value()
+    return count
+
+
+def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[str, Any]:
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        frame = spark.sql(story.sql)
+        rows = sorted(repr(tuple(row)) for row in frame.collect())
+        return {"rows": rows, "files": files_read(frame, "/fact")}
+    finally:
+        for key in settings:
+            spark.conf.unset(key)
+
+
+def main(jar: str, home: Path, out: Path) -> None:
+    spark = session(jar, home)
+    spark.conf.set("spark.sargo.dynamic", "false")
+    write_tables(spark, home)
+    fake = FakeSidecar()
+    truth = Truth({name: rows_of(spark, name) for name in ("fact", "fact_mor", "places")})
+    fake.answer = truth
+    spark.conf.set("spark.sargo.sidecar.address", fake.address)
+    results: dict[str, Any] = {}
+    chosen = os.environ.get("STORY")
+    for story in STORIES:
+        if chosen is not None and chosen != story.name:
+            continue
+        without = run(spark, story, {"spark.sargo.dynamic": "false"})
+        results[story.name] = {"without": without}
+        print(story.name, flush=True)
+        for way, settings in WAYS.items():
+            truth.skipped.clear()
+            try:
+                result = run(spark, story, {**settings, "spark.sargo.dynamic": "subquery"})
+            except Exception as error:
+                result = {"rows": [f"{type(error).__name__}: {str(error)[:2000]}"], "files": -1}
+            results[story.name][way] = {**result, "asked": list(truth.skipped)}
+    out.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    fake.close()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

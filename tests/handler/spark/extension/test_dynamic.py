@@ -1,0 +1,35 @@
+"""Joins of Hudi tables with dynamic pruning on real Spark: the rows, and the files read (``dynamic_stories``)."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.handler.spark.extension.dynamic_stories import STORIES, WAYS
+from tests.tables.releases import PYTHON, RELEASES, ROOT
+
+JAR = ROOT / "handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar"
+MISSING = [str(file) for file in (PYTHON, JAR, RELEASES["1.2.0"].jar) if not file.exists()]
+pytestmark = [pytest.mark.extension, pytest.mark.skipif(bool(MISSING), reason=f"not built: {', '.join(MISSING)}")]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    home = tmp_path_factory.mktemp("dynamic")
+    out = home / "results.json"
+    command = [str(PYTHON), "-m", "tests.handler.spark.extension.dynamic_stories", str(JAR), str(home), str(out)]
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=3000)
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
+def test_rows_are_those_without_dynamic_pruning(results, story, way):
+    assert results[story.name][way]["rows"] == results[story.name]["without"]["rows"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("story", [s for s in STORIES if s.files is not None], ids=lambda story: story.name)
+def test_files_are_read_that_have_a_key(results, story, way):
+    assert results[story.name][way]["files"] == story.expected(way)
