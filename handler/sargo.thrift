@@ -241,6 +241,41 @@ struct PlanReply {
   14: optional list<string> unknown_partitions;
 }
 
+struct LayoutRequest {
+  /** PROTOCOL_VERSION of the client. */
+  1: required i32 protocol_version;
+
+  /** As in PruneRequest. */
+  2: required string table;
+
+  /**
+   * The options of the table's index that the engine knows from its catalog, from the query or from the session (hoodie.index.* and
+   * hoodie.bucket.index.*): lines of NAME=VALUE in UTF-8, each ended by a line feed. They come before those of the sidecar's
+   * settings.
+   */
+  3: required binary options;
+
+  /** As in PruneRequest. */
+  4: optional string secret;
+}
+
+struct LayoutReply {
+  /** PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own. */
+  1: required i32 protocol_version;
+
+  /** The number of buckets of each partition, whose numbers begin the ids of their files. Absent: no such layout is certain. */
+  2: optional i32 buckets;
+
+  /** The columns of the record key that are hashed, in the order in which they are. With `buckets`. */
+  3: optional list<string> columns;
+
+  /** Why there are no buckets, in words. Without `buckets`. */
+  4: optional string why;
+
+  /** The instant of the table that was looked at. */
+  5: optional string instant;
+}
+
 /** The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once. */
 exception Refused {
   /** In words, without data values. */
@@ -262,6 +297,12 @@ service Sargo {
    * that is not certain (no metadata table, a bootstrapped table, another timeline): the client then lists by itself.
    */
   PlanReply plan(1: PlanRequest request) throws (1: Refused refused);
+
+  /**
+   * How the table spreads its rows over buckets by a hash of their keys, for an engine that joins without an exchange. The options
+   * are checked against the table: the ids of all files, and the first and last key of each slice for which they are known.
+   */
+  LayoutReply layout(1: LayoutRequest request) throws (1: Refused refused);
 
   /**
    * What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its

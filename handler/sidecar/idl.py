@@ -7,13 +7,22 @@ says when it is not current.
 from __future__ import annotations
 
 from handler.sidecar.sargo_thrift.constants import MAX_FIRST_FRAME_BYTES, MAX_UNKNOWN_PARTITIONS, PROTOCOL_VERSION
-from handler.sidecar.sargo_thrift.ttypes import PlanReply, PlanRequest, PruneReply, PruneRequest
+from handler.sidecar.sargo_thrift.ttypes import (
+    LayoutReply,
+    LayoutRequest,
+    PlanReply,
+    PlanRequest,
+    PruneReply,
+    PruneRequest,
+)
 from handler.sidecar.sargo_thrift.ttypes import Refused as RefusedMessage
 
 __all__ = [
     "MAX_FIRST_FRAME_BYTES",
     "MAX_UNKNOWN_PARTITIONS",
     "PROTOCOL_VERSION",
+    "LayoutReply",
+    "LayoutRequest",
     "PlanReply",
     "PlanRequest",
     "PruneReply",

@@ -24,7 +24,7 @@ from handler.sidecar.view import FilterQuery
 from handler.sql.parsing import Engine
 from index_store.table.timeline import parse_as_of
 
-__all__ = ["PlanQuestion", "PruneQuestion", "Question", "read_plan_request", "read_prune_request"]
+__all__ = ["PlanQuestion", "PruneQuestion", "Question", "read_plan_request", "read_prune_request", "require"]
 
 #: Who may ask prune(), and who plan(): only Hive's side reads the files that the sidecar lists.
 _LISTED_FOR: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
@@ -73,7 +73,7 @@ class PlanQuestion(Question):
 
 def read_prune_request(request: PruneRequest | None, settings: Settings, roots: AllowedRoots) -> PruneQuestion:
     """The question of a call of prune(). Raises Refused."""
-    checked = _require(request, {"table": str, "filter": _BYTES, "engine": str, "names": _BYTES, "name_count": int})
+    checked = require(request, {"table": str, "filter": _BYTES, "engine": str, "names": _BYTES, "name_count": int})
     common = _common(checked, checked.filter, settings, roots, _ENGINES)
     if common["query_type"] == "incremental" and filter_form(common["query"].engine) == "spark":
         raise Refused("request", "an incremental query of Spark is not pruned")
@@ -86,19 +86,19 @@ def read_prune_request(request: PruneRequest | None, settings: Settings, roots: 
 
 def read_plan_request(request: PlanRequest | None, settings: Settings, roots: AllowedRoots) -> PlanQuestion:
     """The question of a call of plan(). Raises Refused."""
-    checked = _require(request, {"table": str, "engine": str, "instant": str, "instant_count": int})
+    checked = require(request, {"table": str, "engine": str, "instant": str, "instant_count": int})
     instant = checked.instant
     if not (0 < len(instant) <= _MAX_INSTANT and instant.isascii() and instant.isdigit()):
         raise Refused("request", "the instant is not one of a timeline")
     partitions = None
     if checked.partitions is not None:
-        _require(checked, {"partitions": _BYTES, "partition_count": int})
+        require(checked, {"partitions": _BYTES, "partition_count": int})
         if checked.partition_count < 1:
             raise Refused("request", "no partition is asked for")
         partitions = _list(checked.partitions, checked.partitions_compressed, checked.partition_count, settings)
     has_filter = checked.filter is not None
     if has_filter:
-        _require(checked, {"filter": _BYTES})
+        require(checked, {"filter": _BYTES})
     common = _common(checked, checked.filter if has_filter else b"", settings, roots, _LISTED_FOR)
     if common["query_type"] not in ("snapshot", "read_optimized"):
         raise Refused("listing", f"a query of the type {common['query_type']} is listed by Hudi")
@@ -112,7 +112,7 @@ def read_plan_request(request: PlanRequest | None, settings: Settings, roots: Al
     )
 
 
-def _require(request: Any, fields: Mapping[str, type | UnionType]) -> Any:
+def require(request: Any, fields: Mapping[str, type | UnionType]) -> Any:
     """The request, if its protocol version is ours and it has these fields. Raises Refused."""
     if request is None or not isinstance(request.protocol_version, int):
         raise Refused("request", "the request is missing or has no protocol version")

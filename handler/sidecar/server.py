@@ -6,7 +6,8 @@ its secret is checked, and it is passed to the service:
     1.  a frame of more than ``MAX_FIRST_FRAME_BYTES`` is refused on a connection that has not shown the secret
     2.  a frame of more than 64 KiB is decoded on a thread of its own, every other one on the event loop
     3.  the secret of the call is compared, before anything else of the call is looked at
-    4.  ``prune``, ``plan`` and ``explain`` are answered to those who gave the secret, the other methods to everybody
+    4.  ``prune``, ``plan``, ``layout`` and ``explain`` are answered to those who gave the
+        secret, the other methods to everybody
 
 Calls of peers that have not shown the secret are decoded one after the other, each in a turn of the event loop, so that
 other connections are served in between.
@@ -265,6 +266,7 @@ class Server:
         methods: dict[str, Callable[..., Awaitable[Any]]] = {
             "prune": self.service.prune,
             "plan": self.service.plan,
+            "layout": self.service.layout,
             "explain": self.service.explain,
             "health": lambda: self.service.health(names_roots=self._secret is None or self.slots.is_known(connection)),
             "version": self.service.version,

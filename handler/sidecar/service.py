@@ -20,6 +20,8 @@ from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import (
     PROTOCOL_VERSION,
+    LayoutReply,
+    LayoutRequest,
     PlanReply,
     PlanRequest,
     PruneReply,
@@ -27,6 +29,7 @@ from handler.sidecar.idl import (
     Refused,
     forget_frames,
 )
+from handler.sidecar.layouts import BucketLayout, LayoutQuestion, Layouts, read_layout_request
 from handler.sidecar.plans.plans import PlannedFiles, Plans
 from handler.sidecar.pruning import PrunedNames, Pruning
 from handler.sidecar.recording.answers import Answer
@@ -79,6 +82,7 @@ class Service:
         self._asked = 0
         self.records = Records(settings, metrics, journal)
         self._pruning = Pruning(settings, self.tables, self.records, self._threads)
+        self._layouts = Layouts(self.tables)
         self._plans = Plans(settings, self.tables, self.records, self._threads)
 
     # -- the calls
@@ -137,6 +141,39 @@ class Service:
         )
         return reply
 
+    async def layout(self, request: LayoutRequest) -> LayoutReply:
+        """The IDL's layout. Raises Refused."""
+        self._refuse_when_stopping()
+        question = read_layout_request(request, self._roots)
+        with self._admitted():
+            layout = await self._laid_out(question)
+        reply: LayoutReply = LayoutReply(
+            protocol_version=PROTOCOL_VERSION,
+            buckets=layout.buckets,
+            columns=list(layout.columns) or None,
+            why=None if layout.why is None else cut_text(layout.why, MAX_REASON_LENGTH),
+            instant=layout.instant,
+        )
+        return reply
+
+    async def _laid_out(self, question: LayoutQuestion) -> BucketLayout:
+        """The answer to a question of layout(): every failure is a reason. Raises Refused."""
+        try:
+            return await asyncio.wait_for(self._layouts.answer(question), self._patience(question.location))
+        except Refused:
+            raise
+        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
+            forget_frames(error)
+            self._refuse_when_starting(question.location)
+            return BucketLayout(why=self._too_late(question.location))
+        except TableUnavailable as error:
+            forget_frames(error)
+            return BucketLayout(why=error.why)
+        except Exception as error:
+            self.journal.failure("layout", error)
+            forget_frames(error)
+            return BucketLayout(why=f"the sidecar failed: {type(error).__name__}")
+
     async def _pruned(self, question: PruneQuestion) -> PrunedNames:
         """The answer to a question of prune(): every failure skips nothing. Raises Refused."""
         listed = question.listed
@@ -152,10 +189,7 @@ class Service:
         except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
             forget_frames(error)
             self._refuse_when_starting(question.location)
-            work = (
-                "the table is still being opened" if self.tables.is_opening(question.location) else "it is worked out"
-            )
-            reason = f"no answer within {self.settings.request_seconds:g} s; {work} for the next request"
+            reason = self._too_late(question.location)
         except TableUnavailable as error:
             forget_frames(error)
             because, reason = "table", error.why
@@ -177,11 +211,7 @@ class Service:
         except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
             forget_frames(error)
             self._refuse_when_starting(question.location)
-            work = (
-                "the table is still being opened" if self.tables.is_opening(question.location) else "it is worked out"
-            )
-            why = f"no answer within {self.settings.request_seconds:g} s; {work} for the next request"
-            raise Refused("listing", why) from None
+            raise Refused("listing", self._too_late(question.location)) from None
         except Exception as error:
             self.journal.failure("plan", error)
             forget_frames(error)

@@ -157,14 +157,8 @@ class Tables:
         """The lengths and partitions of the view's files. Raises NotListed and SargoError."""
         if view.has_listed_files:
             return view.listed_files
-        entry = self._entry(location)
-
-        async def make() -> ListedFiles:
-            async with entry.lock:
-                return await self._run(lambda: view.listed_files)
-
-        listed = await self._once(entry, (id(view), "listed"), make)
-        self._evict(entry)
+        listed = await self.with_view(location, view, "listed", lambda: view.listed_files)
+        self._evict(self._entry(location))
         return listed
 
     async def decide(self, location: AllowedTable, view: View, query: FilterQuery) -> FilterDecision:
@@ -177,8 +171,7 @@ class Tables:
         async def make() -> FilterDecision:
             try:
                 if query.filter_bytes <= view.limits.filter_bytes:
-                    async with entry.lock:
-                        return await self._run(lambda: view.decide(query))
+                    return await self._alone(entry, lambda: view.decide(query))
             except TooExpensive:
                 pass
             return await self._plan_elsewhere(entry, view, query)
@@ -197,8 +190,7 @@ class Tables:
 
         async def make() -> str:
             with suppress(TooExpensive):
-                async with entry.lock:
-                    return await self._run(lambda: view.explain(query))
+                return await self._alone(entry, lambda: view.explain(query))
             source = await self._run(lambda: self._source(entry, view))
             job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="explanation")
             text = str(await self._expensive.ask(job))
@@ -240,8 +232,7 @@ class Tables:
         entry = self._entry(location)
 
         async def work() -> str | None:
-            async with entry.lock:
-                page = await self._run(lambda: make(view, query))
+            page = await self._alone(entry, lambda: make(view, query))
             if page is not None:
                 view.keep_explanation(query, page, "page")
             return page
@@ -257,6 +248,11 @@ class Tables:
             return await asyncio.get_running_loop().run_in_executor(threads, work)
 
         return await self._once(self._entry(location), equal, make)
+
+    async def with_view(self, location: AllowedTable, view: View, wanted: str, work: Callable[[], T]) -> T:
+        """What ``work`` returns on the thread that makes the table's plans, once for all who want the same."""
+        entry = self._entry(location)
+        return await self._once(entry, (id(view), wanted), lambda: self._alone(entry, work))
 
     def states(self, count: int) -> list[TableState]:
         """At most ``count`` tables, those that were used last first."""
@@ -390,6 +386,11 @@ class Tables:
 
     def _view(self, opened: OpenTable, as_of: str | None, signature: bytes) -> View:
         return View(opened, as_of, self._settings.max_evaluations, signature)
+
+    async def _alone(self, entry: TableEntry, work: Callable[[], T]) -> T:
+        """What ``work`` returns, while nothing else works with the views of the table."""
+        async with entry.lock:
+            return await self._run(work)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads.work, work)

@@ -1004,6 +1004,244 @@ class PlanReply(object):
         return not (self == other)
 
 
+class LayoutRequest(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the client.
+     - table: As in PruneRequest.
+     - options: The options of the table's index that the engine knows from its catalog, from the query or from the session (hoodie.index.* and
+    hoodie.bucket.index.*): lines of NAME=VALUE in UTF-8, each ended by a line feed. They come before those of the sidecar's
+    settings.
+     - secret: As in PruneRequest.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'table',
+        'options',
+        'secret',
+    )
+
+
+    def __init__(self, protocol_version=None, table=None, options=None, secret=None,):
+        self.protocol_version = protocol_version
+        self.table = table
+        self.options = options
+        self.secret = secret
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.table = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.options = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.secret = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('LayoutRequest')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.table is not None:
+            oprot.writeFieldBegin('table', TType.STRING, 2)
+            oprot.writeString(self.table.encode('utf-8') if sys.version_info[0] == 2 else self.table)
+            oprot.writeFieldEnd()
+        if self.options is not None:
+            oprot.writeFieldBegin('options', TType.STRING, 3)
+            oprot.writeBinary(self.options)
+            oprot.writeFieldEnd()
+        if self.secret is not None:
+            oprot.writeFieldBegin('secret', TType.STRING, 4)
+            oprot.writeString(self.secret.encode('utf-8') if sys.version_info[0] == 2 else self.secret)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        if self.table is None:
+            raise TProtocolException(message='Required field table is unset!')
+        if self.options is None:
+            raise TProtocolException(message='Required field options is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class LayoutReply(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own.
+     - buckets: The number of buckets of each partition, whose numbers begin the ids of their files. Absent: no such layout is certain.
+     - columns: The columns of the record key that are hashed, in the order in which they are. With `buckets`.
+     - why: Why there are no buckets, in words. Without `buckets`.
+     - instant: The instant of the table that was looked at.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'buckets',
+        'columns',
+        'why',
+        'instant',
+    )
+
+
+    def __init__(self, protocol_version=None, buckets=None, columns=None, why=None, instant=None,):
+        self.protocol_version = protocol_version
+        self.buckets = buckets
+        self.columns = columns
+        self.why = why
+        self.instant = instant
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.I32:
+                    self.buckets = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.LIST:
+                    self.columns = []
+                    (_etype24, _size21) = iprot.readListBegin()
+                    for _i25 in range(_size21):
+                        _elem26 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.columns.append(_elem26)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.why = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.instant = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('LayoutReply')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.buckets is not None:
+            oprot.writeFieldBegin('buckets', TType.I32, 2)
+            oprot.writeI32(self.buckets)
+            oprot.writeFieldEnd()
+        if self.columns is not None:
+            oprot.writeFieldBegin('columns', TType.LIST, 3)
+            oprot.writeListBegin(TType.STRING, len(self.columns))
+            for iter27 in self.columns:
+                oprot.writeString(iter27.encode('utf-8') if sys.version_info[0] == 2 else iter27)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.why is not None:
+            oprot.writeFieldBegin('why', TType.STRING, 4)
+            oprot.writeString(self.why.encode('utf-8') if sys.version_info[0] == 2 else self.why)
+            oprot.writeFieldEnd()
+        if self.instant is not None:
+            oprot.writeFieldBegin('instant', TType.STRING, 5)
+            oprot.writeString(self.instant.encode('utf-8') if sys.version_info[0] == 2 else self.instant)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class Refused(TException):
     """
     The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once.
@@ -1159,6 +1397,23 @@ PlanReply.thrift_spec = (
     (12, TType.I64, 'digest', None, None, ),  # 12
     (13, TType.I64, 'checksum', None, None, ),  # 13
     (14, TType.LIST, 'unknown_partitions', (TType.STRING, 'UTF8', False), None, ),  # 14
+)
+all_structs.append(LayoutRequest)
+LayoutRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.STRING, 'table', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'options', 'BINARY', None, ),  # 3
+    (4, TType.STRING, 'secret', 'UTF8', None, ),  # 4
+)
+all_structs.append(LayoutReply)
+LayoutReply.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.I32, 'buckets', None, None, ),  # 2
+    (3, TType.LIST, 'columns', (TType.STRING, 'UTF8', False), None, ),  # 3
+    (4, TType.STRING, 'why', 'UTF8', None, ),  # 4
+    (5, TType.STRING, 'instant', 'UTF8', None, ),  # 5
 )
 all_structs.append(Refused)
 Refused.thrift_spec = (

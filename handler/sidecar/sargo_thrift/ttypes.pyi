@@ -140,6 +140,38 @@ class PlanReply:
         unknown_partitions: list[str] | None = None,
     ) -> None: ...
 
+class LayoutRequest:
+    """As PruneRequest."""
+
+    protocol_version: int
+    table: str
+    options: bytes | memoryview
+    secret: str | None
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        table: str | None = None,
+        options: bytes | None = None,
+        secret: str | None = None,
+    ) -> None: ...
+
+class LayoutReply:
+    protocol_version: int
+    buckets: int | None
+    columns: list[str] | None
+    why: str | None
+    instant: str | None
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        buckets: int | None = None,
+        columns: list[str] | None = None,
+        why: str | None = None,
+        instant: str | None = None,
+    ) -> None: ...
+
 class Refused(Exception):
     why: str | None
     code: str | None
