@@ -2,6 +2,7 @@ package io.sargo.spark;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BinaryOperator;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -32,7 +33,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     try {
-      SessionSettings settings = SessionSettings.of(this::setting);
+      SessionSettings settings = SessionSettings.of(settingsOf(session));
       if (!settings.enabled || plan.isStreaming()) {
         return plan;
       }
@@ -48,11 +49,15 @@ final class NarrowScans extends Rule<LogicalPlan> {
     }
   }
 
-  /** A setting of the session. Those of Spark's own have a default, which null asks for. */
-  private String setting(String key, String otherwise) {
-    return otherwise == null && key.startsWith("spark.sql.")
-        ? session.conf().get(key)
-        : session.conf().get(key, otherwise);
+  /**
+   * The settings of a session, by key and default. Those of Spark's own have a default, which null
+   * asks for.
+   */
+  static BinaryOperator<String> settingsOf(SparkSession session) {
+    return (key, otherwise) ->
+        otherwise == null && key.startsWith("spark.sql.")
+            ? session.conf().get(key)
+            : session.conf().get(key, otherwise);
   }
 
   /** The relation of a scan of Hudi's snapshot, or null. */
@@ -109,7 +114,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
           "this jar is for Spark " + SparkLine.PREFIX + "x, not " + query.engineVersion);
       java.util.Map<String, String> options =
           JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
-      ReadOptions.check(options, NarrowScans.this::setting);
+      ReadOptions.check(options, settingsOf(session));
       HudiTable table = HudiTable.of(relation.location());
       Scan asked = new Scan(query, table, ReadOptions.instant(options));
       NarrowedIndex index = new NarrowedIndex(relation.location(), asked);

@@ -55,6 +55,12 @@ final class NarrowedIndex extends ListIndex {
     this.narrowings = narrowings;
   }
 
+  /** Hudi's index, or the one that is narrowed; null for another. */
+  static FileIndex hudiIndex(FileIndex index) {
+    FileIndex inner = index instanceof NarrowedIndex ? ((NarrowedIndex) index).hudi : index;
+    return HudiTable.isIndex(inner) ? inner : null;
+  }
+
   /**
    * An index that lists only slices that may hold a row that satisfies these conditions, too: this
    * one if it does so already.

@@ -13,6 +13,7 @@ public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensi
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     extensions.injectPreCBORule(session -> new NarrowScans(session));
+    extensions.injectPlannerStrategy(session -> new BucketStrategy(session));
     extensions.injectPreCBORule(session -> new DynamicKeys(session));
     extensions.injectPlannerStrategy(session -> new DynamicScanStrategy());
     extensions.injectRuntimeOptimizerRule(session -> new NarrowByBroadcasts(session));

@@ -1,0 +1,134 @@
+package io.sargo.spark;
+
+import io.sargo.client.KeepAll;
+import io.sargo.client.Sidecars;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.sql.RuntimeConfig;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.collection.JavaConverters;
+
+/**
+ * A scan of a table whose options say that it has a bucket index, and the layout that the sidecar
+ * has checked against the table's files.
+ */
+final class BucketTable {
+  /**
+   * Without these in a relation's options, its catalog entry or the session there are no buckets.
+   */
+  private static final String TYPE = "hoodie.index.type";
+
+  private static final String[] OPTIONS = {
+    TYPE,
+    "hoodie.index.bucket.engine",
+    "hoodie.bucket.index.num.buckets",
+    "hoodie.bucket.index.hash.field",
+    "hoodie.bucket.index.partition.expressions",
+    "hoodie.bucket.index.partition.rule.type"
+  };
+
+  final LogicalRelation relation;
+
+  /** The hashed columns. */
+  final List<Attribute> key;
+
+  final List<String> names;
+  final int buckets;
+
+  /** Whether an exchange is spared by tasks that are buckets, and how many tasks there are. */
+  boolean isUseful;
+
+  int tasks;
+
+  /** Tables that are joined by all of their keys have the same number of tasks, if they can. */
+  private BucketTable joined;
+
+  private BucketTable(LogicalRelation relation, LayoutQuestion.Layout layout) throws Untouched {
+    this.relation = relation;
+    names = layout.columns;
+    buckets = layout.buckets;
+    tasks = buckets;
+    List<Attribute> output = new ArrayList<>(Seqs.list(relation.output()));
+    key = new ArrayList<>();
+    for (int place : BucketKey.of(names, output).places()) {
+      key.add(output.get(place));
+    }
+  }
+
+  /** The options about the index; null if they tell of no bucket index. */
+  static Map<String, String> options(LogicalRelation scan, RuntimeConfig session) {
+    Map<String, String> found = new TreeMap<>();
+    for (String name : OPTIONS) {
+      for (String key : new String[] {"spark." + name, name}) {
+        String value = session.get(key, null);
+        if (value != null) {
+          found.put(name, value);
+        }
+      }
+    }
+    if (scan.catalogTable().isDefined()) {
+      CatalogTable table = scan.catalogTable().get();
+      take(table.properties(), found);
+      take(table.storage().properties(), found);
+    }
+    take(((HadoopFsRelation) scan.relation()).options(), found);
+    return "BUCKET".equalsIgnoreCase(found.get(TYPE)) ? found : null;
+  }
+
+  private static void take(
+      scala.collection.immutable.Map<String, String> options, Map<String, String> into) {
+    JavaConverters.mapAsJavaMapConverter(options)
+        .asJava()
+        .forEach(
+            (key, value) -> {
+              String name = key.toLowerCase(Locale.ROOT);
+              for (String option : OPTIONS) {
+                if (option.equals(name)) {
+                  into.put(option, value);
+                }
+              }
+            });
+  }
+
+  /** Throws Untouched for a scan, or a table, whose rows are not known to be in their buckets. */
+  static BucketTable of(
+      SparkSession session,
+      SessionSettings settings,
+      LogicalRelation scan,
+      Map<String, String> options)
+      throws Untouched {
+    HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+    Map<String, String> read = JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
+    ReadOptions.check(read, NarrowScans.settingsOf(session));
+    Untouched.when(
+        ReadOptions.instant(read) != null, "buckets are known of the table's latest instant only");
+    HudiTable table = HudiTable.of(NarrowedIndex.hudiIndex(relation.location()));
+    try {
+      LayoutQuestion.Layout layout =
+          Sidecars.ask(new LayoutQuestion(table.base.toUri().toString(), options), settings);
+      Untouched.when(layout.buckets == 0, layout.why);
+      return new BucketTable(scan, layout);
+    } catch (KeepAll e) {
+      throw new Untouched("buckets: " + e.getMessage());
+    }
+  }
+
+  /** The first of the tables that are joined with this one. */
+  BucketTable first() {
+    return joined == null ? this : joined.first();
+  }
+
+  void join(BucketTable other) {
+    BucketTable first = first();
+    if (other.first() != first) {
+      other.first().joined = first;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+"""The files that the tests of the jar for Spark read are those that Sargo and Apache Thrift write."""
+
+from __future__ import annotations
+
+from tests.handler.spark.extension import key_hashes, layout_messages
+
+
+def test_the_hashes_of_the_java_tests_are_those_of_the_bucket_index() -> None:
+    written = key_hashes.HASHES.read_text(encoding="utf-8")
+    assert written == key_hashes.text(), "run python -m tests.handler.spark.extension.key_hashes, then make test-java"
+    assert sum(":" in line.split("\t")[0] for line in written.splitlines()) > 20
+
+
+def test_the_messages_of_the_java_tests_are_those_of_the_idl() -> None:
+    written = layout_messages.MESSAGES.read_text(encoding="utf-8")
+    assert written == layout_messages.text(), "run python -m tests.handler.spark.extension.layout_messages"
