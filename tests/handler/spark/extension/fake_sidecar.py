@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from handler.sidecar.idl import PROTOCOL_VERSION, PruneReply, RefusedMessage
+from handler.sidecar.idl import PROTOCOL_VERSION, LayoutReply, PruneReply, RefusedMessage
 from handler.sidecar.wire import read_call, result
 
 __all__ = ["FakeSidecar", "Question", "nothing"]
@@ -37,17 +37,24 @@ def nothing(_: object) -> Collection[str]:
     return ()
 
 
+def without_layout(_: object) -> LayoutReply:
+    """Tells of no buckets."""
+    return LayoutReply(protocol_version=PROTOCOL_VERSION, why="no buckets")
+
+
 class FakeSidecar:
     """Serves on the loopback address until it is closed. ``asked`` are the questions so far.
 
     ``answer`` takes a question and returns the names to skip. Whatever it raises refuses the request. ``wrong`` changes
-    the reply before it is sent, and ``delay`` is how many seconds each answer takes.
+    the reply before it is sent, and ``delay`` is how many seconds each answer takes. ``layout`` answers the call of
+    that name.
     """
 
     def __init__(self) -> None:
         self.answer: Callable[[Question], Collection[str]] = nothing
         self.wrong: Callable[[PruneReply], object] = nothing
         self.delay = 0.0
+        self.layout: Callable[[Any], LayoutReply] = without_layout
         self.asked: list[Question] = []
         fake = self
 
@@ -74,6 +81,8 @@ class FakeSidecar:
         call = read_call(frame)
         if call.method == "version":
             return result(call, json.dumps({"sargo": "0", "protocol": PROTOCOL_VERSION}))
+        if call.method == "layout":
+            return result(call, self.layout(call.arguments[0]))
         question = Question.of(call.arguments[0])
         self.asked.append(question)
         time.sleep(self.delay)

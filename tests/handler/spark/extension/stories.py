@@ -25,7 +25,7 @@ from tests.handler.spark.extension.telling import TABLES, Outcome, Stories
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
 
-_SETTINGS = {
+SETTINGS = {
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -74,7 +74,7 @@ def main(folder: str, release: str, part: str = "all") -> None:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     hudi = RELEASES.get(release) or Release(release, 0)
-    spark = session([spark_jar("3.5"), hudi.jar], work, _SETTINGS)
+    spark = session([spark_jar("3.5"), hudi.jar], work, SETTINGS)
     stories = Stories(spark, work)
     with stories.set(spark__sargo__enabled="false"):
         for name, (mor, partition) in TABLES.items():
