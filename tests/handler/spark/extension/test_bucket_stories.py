@@ -14,7 +14,7 @@ from handler.shipped.artefacts import MissingError, spark_jar
 from tests.handler.spark.extension.bucket_queries import QUERIES, REFUSED
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
-pytestmark = pytest.mark.extension
+pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
 
 Outcomes = dict[str, dict[str, Any]]
 TESTED = ["1.2.0"] if os.environ.get("SARGO_EXTENSION") == "quick" else ["1.2.0", "1.0.2"]
@@ -34,7 +34,7 @@ def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("stories")
     program = [PYTHON, "-m", "tests.handler.spark.extension.bucket_stories", folder, release.hudi]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500, check=False)
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1700, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     told: Outcomes = json.loads((Path(folder) / "outcomes.json").read_text("utf-8"))
     return told
