@@ -89,6 +89,12 @@ struct PruneRequest {
 
   /** Who asks: for people who read reports and logs. */
   15: optional string user;
+
+  /**
+   * Whether the engine shows the rows of a slice as the table's own settings merge them, and none of its files as it stands. Then
+   * statistics of merged rows count too, for "snapshot" and "as_of". An earlier sidecar ignores it.
+   */
+  16: optional bool merges_rows;
 }
 
 struct PruneReply {
@@ -184,6 +190,9 @@ struct PlanRequest {
    * table does not have one of its partitions. An earlier sidecar ignores it.
    */
   17: optional bool accepts_unknown;
+
+  /** As in PruneRequest. */
+  18: optional bool merges_rows;
 }
 
 struct PlanReply {

@@ -34,6 +34,7 @@ from index_store.kinds.base import begin_lookups
 from index_store.kinds.footer_statistics import FooterStatistics
 from index_store.notebook_text import facts_html
 from index_store.open_slices import OpenSlices
+from index_store.own.provider.merged_rows import OwnMergedRows
 from index_store.snapshots import (
     KeptFooters,
     Snapshot,
@@ -51,7 +52,10 @@ from index_store.table.table_schema import RECORD_KEY
 #: The partitions of so many secondary indexes are listed before it is known which columns they are of.
 MAX_LISTED = 4
 
-__all__ = ["OpenTable", "Opening", "TableAtInstant", "TableStatistics", "open_table"]
+__all__ = ["OpenTable", "Opening", "Rows", "TableAtInstant", "TableStatistics", "open_table"]
+
+#: What a query shows of slices with log files: their merged rows alone, or the rows of their files as they stand.
+Rows = Literal["merged", "stored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,10 @@ class TableAtInstant:
     cached: tuple[CachedStatistics, ...]
     failure: Exception | None = None
     layers: Layers | None = None
+
+    def of_stored_rows(self) -> TableAtInstant:
+        """The same without the kind that speaks of merged rows alone."""
+        return replace(self, cached=tuple([one for one in self.cached if not isinstance(one.kind, OwnMergedRows)]))
 
     def provide(self, required: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableStatistics:
         """The required statistics of every kind. ``on_failure`` takes the kind's name and each error (C4)."""

@@ -59,7 +59,7 @@ from handler.planning.qualified_names import TwoTablesError
 from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import Engine
 from index_store import StatsError, TableError
-from index_store.opened_table import OpenTable, open_table
+from index_store.opened_table import OpenTable, Rows, open_table
 
 __all__ = ["OnFailure", "plan_expression", "prune"]
 
@@ -159,17 +159,19 @@ def plan_expression(
     clock: Clock | None = None,
     on_failure: OnFailure,
     alias: str | None = None,
+    rows: Rows = "merged",
 ) -> Plan:
     """The plan of a filter that was read before. ``Unknown`` in it stands for what the caller could not read.
 
-    ``clock``: when the query runs (``handler.planning.clocks``); None: nothing is known of it.
+    ``clock``: when the query runs (``handler.planning.clocks``); None: nothing is known of it. ``rows``: whether it
+    shows merged rows alone.
 
     With ``OnFailure.SKIP_NOTHING`` only the failure to list the table's slices is raised (TableError), and
     TwoTablesError.
     """
     watch = _started()
     read = filter if isinstance(filter, ReadFilter) else ReadFilter(filter)
-    return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch, alias)
+    return _plan(opened, read, engine, as_of, time_zone, clock, on_failure, watch, alias, rows)
 
 
 def _plan(
@@ -182,8 +184,11 @@ def _plan(
     on_failure: OnFailure,
     watch: _Stopwatch,
     alias: str | None,
+    rows: Rows = "merged",
 ) -> Plan:
     at = opened.at(as_of, read.columns or None)
+    if rows == "stored":
+        at = at.of_stored_rows()
     watch.lap("open")
     strict = on_failure is OnFailure.RAISE
     reasons: list[Reason] = []
@@ -265,7 +270,7 @@ def _plan(
         ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
         opened=opened,
         replan=lambda expression: _plan(
-            opened, ReadFilter(expression), rules, as_of, time_zone, clock, on_failure, _started(), None
+            opened, ReadFilter(expression), rules, as_of, time_zone, clock, on_failure, _started(), None, rows
         ),
     )
     _log(plan)

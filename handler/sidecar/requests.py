@@ -136,10 +136,16 @@ def _common(
     if query_type not in QUERY_TYPES:
         raise Refused("request", f"the query type is none of {', '.join(QUERY_TYPES)}")
     is_spark = filter_form(engines[request.engine]) == "spark"
+    merges = bool(request.merges_rows) and query_type in ("snapshot", "as_of")
     zone, notes = _zone(zone_of_java(request.time_zone or "") if is_spark else request.time_zone)
     return {
         "location": roots.locate(request.table),
-        "query": FilterQuery(_filter(bytes(filter_), engines[request.engine]), engines[request.engine], zone),
+        "query": FilterQuery(
+            _filter(bytes(filter_), engines[request.engine]),
+            engines[request.engine],
+            zone,
+            "merged" if merges else "stored",
+        ),
         "query_type": query_type,
         "query_id": (request.query_id or "")[:_MAX_SHOWN],
         "user": (request.user or "")[:_MAX_SHOWN],

@@ -26,7 +26,7 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-from index_store.table.table_options import ROWS, STORED, check_table_options
+from index_store.table.table_options import check_table_options
 
 __all__ = ["Settings", "SettingsError", "load_settings", "print_settings"]
 
@@ -170,8 +170,6 @@ class Settings(BaseSettings):
                 check_table_options(options)
             except UnsupportedError as error:
                 raise ValueError(str(error)) from None
-            if options.get(ROWS, STORED).lower() != STORED:
-                raise ValueError(f"{ROWS} is always {STORED} here: jobs may read base files alone")
         return given
 
     @model_validator(mode="after")

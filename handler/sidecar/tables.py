@@ -47,7 +47,6 @@ from handler.sidecar.view import FilterDecision, FilterQuery, View
 from index_store import Table
 from index_store.opened_table import OpenTable
 from index_store.snapshots import default_cache
-from index_store.table.table_options import ROWS, STORED
 
 __all__ = ["Answering", "TableState", "TableUnavailable", "Tables"]
 
@@ -305,8 +304,7 @@ class Tables:
         entry = self._entries.get(location.path)
         if entry is None:
             settings = self._settings
-            # jobs may read base files alone, or log files without merging them: no bounds of merged rows
-            options = {**self._options.get(location.path, {}), ROWS: STORED}
+            options = self._options.get(location.path, {})
             reader = TableReader(location, options, settings.options_of(location.path), settings.look_seconds)
             entry = TableEntry(location=location, options=options, reader=reader)
             entry.current = CurrentView(reader, self._renewed, entry.older.clear, settings, self._threads, self._clock)

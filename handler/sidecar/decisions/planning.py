@@ -43,7 +43,7 @@ from handler.sql.parsing import Engine
 from handler.views.explain import show_explanation, show_what_helps
 from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STATS
 from index_store.kinds.footer_statistics import FOOTERS
-from index_store.opened_table import OpenTable
+from index_store.opened_table import OpenTable, Rows
 from index_store.storage.errors import StatsError, TableError
 from sarg import Limits
 
@@ -83,12 +83,13 @@ _OBJECTS_PER_NODE = 32
 class FilterQuery:
     """A filter as the engine sent it, the engine whose rules it follows, and the session's time zone or None.
 
-    The engine says which form the filter has (``planning.engine_filters``).
+    The engine says which form the filter has (``planning.engine_filters``). ``rows``: those that the engine shows.
     """
 
     filter: bytes
     engine: Engine
     time_zone: str | None
+    rows: Rows = "stored"
 
     @property
     def filter_bytes(self) -> int:
@@ -103,7 +104,7 @@ class FilterQuery:
     @property
     def key(self) -> bytes:
         """16 bytes that identify the query."""
-        parts = (self.engine.encode(), (self.time_zone or "").encode(), self.filter)
+        parts = (self.engine.encode(), (self.time_zone or "").encode(), self.rows.encode(), self.filter)
         return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
@@ -269,9 +270,25 @@ def _plan(
     zone = query.time_zone or "UTC"
     clock = clock_of_engine(query.engine, query.time_zone)
     plan = plan_expression(
-        opened, expression, query.engine, as_of, zone, clock=clock, on_failure=OnFailure.SKIP_NOTHING
+        opened,
+        expression,
+        query.engine,
+        as_of,
+        zone,
+        clock=clock,
+        on_failure=OnFailure.SKIP_NOTHING,
+        rows=_rows(opened, query),
     )
     return plan, is_read, is_too_large, is_doubted or plan.explanation is None
+
+
+def _rows(opened: OpenTable, query: FilterQuery) -> Rows:
+    """The rows that count.
+
+    In table version 6 a reader of an older instant shows what a later block of a log file hides. From version 8 on a
+    list of files holds no log file of an instant that its reader leaves out.
+    """
+    return query.rows if opened.table.version >= 8 else "stored"
 
 
 def _count_parts(expression: HudiExpression) -> tuple[int, int]:

@@ -43,6 +43,8 @@ class PruneRequest(object):
     spark-<application>-<execution>.
      - secret: The shared secret, when the sidecar wants one. Sidecars look at it before they look at anything else.
      - user: Who asks: for people who read reports and logs.
+     - merges_rows: Whether the engine shows the rows of a slice as the table's own settings merge them, and none of its files as it stands. Then
+    statistics of merged rows count too, for "snapshot" and "as_of". An earlier sidecar ignores it.
 
     """
 
@@ -62,10 +64,11 @@ class PruneRequest(object):
         'query_id',
         'secret',
         'user',
+        'merges_rows',
     )
 
 
-    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, names=None, names_compressed=None, name_count=None, query_id=None, secret=None, user=None,):
+    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, names=None, names_compressed=None, name_count=None, query_id=None, secret=None, user=None, merges_rows=None,):
         self.protocol_version = protocol_version
         self.table = table
         self.filter = filter
@@ -81,6 +84,7 @@ class PruneRequest(object):
         self.query_id = query_id
         self.secret = secret
         self.user = user
+        self.merges_rows = merges_rows
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -166,6 +170,11 @@ class PruneRequest(object):
                     self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 16:
+                if ftype == TType.BOOL:
+                    self.merges_rows = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -235,6 +244,10 @@ class PruneRequest(object):
         if self.user is not None:
             oprot.writeFieldBegin('user', TType.STRING, 15)
             oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
+            oprot.writeFieldEnd()
+        if self.merges_rows is not None:
+            oprot.writeFieldBegin('merges_rows', TType.BOOL, 16)
+            oprot.writeBool(self.merges_rows)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -489,6 +502,7 @@ class PlanRequest(object):
      - user: As in PruneRequest.
      - accepts_unknown: Whether the client reads `unknown_partitions` of the reply. Without it a request is refused with the code "listing" when the
     table does not have one of its partitions. An earlier sidecar ignores it.
+     - merges_rows: As in PruneRequest.
 
     """
 
@@ -510,10 +524,11 @@ class PlanRequest(object):
         'secret',
         'user',
         'accepts_unknown',
+        'merges_rows',
     )
 
 
-    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, instant_count=None, partitions=None, partitions_compressed=None, partition_count=None, query_id=None, secret=None, user=None, accepts_unknown=None,):
+    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, instant_count=None, partitions=None, partitions_compressed=None, partition_count=None, query_id=None, secret=None, user=None, accepts_unknown=None, merges_rows=None,):
         self.protocol_version = protocol_version
         self.table = table
         self.filter = filter
@@ -531,6 +546,7 @@ class PlanRequest(object):
         self.secret = secret
         self.user = user
         self.accepts_unknown = accepts_unknown
+        self.merges_rows = merges_rows
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -626,6 +642,11 @@ class PlanRequest(object):
                     self.accepts_unknown = iprot.readBool()
                 else:
                     iprot.skip(ftype)
+            elif fid == 18:
+                if ftype == TType.BOOL:
+                    self.merges_rows = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -703,6 +724,10 @@ class PlanRequest(object):
         if self.accepts_unknown is not None:
             oprot.writeFieldBegin('accepts_unknown', TType.BOOL, 17)
             oprot.writeBool(self.accepts_unknown)
+            oprot.writeFieldEnd()
+        if self.merges_rows is not None:
+            oprot.writeFieldBegin('merges_rows', TType.BOOL, 18)
+            oprot.writeBool(self.merges_rows)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -1344,6 +1369,7 @@ PruneRequest.thrift_spec = (
     (13, TType.STRING, 'query_id', 'UTF8', None, ),  # 13
     (14, TType.STRING, 'secret', 'UTF8', None, ),  # 14
     (15, TType.STRING, 'user', 'UTF8', None, ),  # 15
+    (16, TType.BOOL, 'merges_rows', None, None, ),  # 16
 )
 all_structs.append(PruneReply)
 PruneReply.thrift_spec = (
@@ -1379,6 +1405,7 @@ PlanRequest.thrift_spec = (
     (15, TType.STRING, 'secret', 'UTF8', None, ),  # 15
     (16, TType.STRING, 'user', 'UTF8', None, ),  # 16
     (17, TType.BOOL, 'accepts_unknown', None, None, ),  # 17
+    (18, TType.BOOL, 'merges_rows', None, None, ),  # 18
 )
 all_structs.append(PlanReply)
 PlanReply.thrift_spec = (

@@ -18,6 +18,7 @@ class PruneRequest:
     query_id: str | None
     secret: str | None
     user: str | None
+    merges_rows: bool | None
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class PruneRequest:
         query_id: str | None = None,
         secret: str | None = None,
         user: str | None = None,
+        merges_rows: bool | None = None,
     ) -> None: ...
 
 class PruneReply:
@@ -84,6 +86,7 @@ class PlanRequest:
     secret: str | None
     user: str | None
     accepts_unknown: bool | None
+    merges_rows: bool | None
 
     def __init__(
         self,
@@ -104,6 +107,7 @@ class PlanRequest:
         secret: str | None = None,
         user: str | None = None,
         accepts_unknown: bool | None = None,
+        merges_rows: bool | None = None,
     ) -> None: ...
 
 class PlanReply:

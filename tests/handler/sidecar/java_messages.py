@@ -46,6 +46,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "query_id": "hive_20250101_1",
         "secret": "open sesame",
         "user": "ada",
+        "merges_rows": True,
     },
     "utf8": REQUIRED | {"table": "file:/größe/表/\U0001f600", "filter_text": "(s = '\x00é\U0001f600')"},
     "compressed": REQUIRED | {"names": bytes(range(256)), "names_compressed": True},
@@ -123,6 +124,7 @@ PLAN_REQUESTS: dict[str, dict[str, Any]] = {
         "secret": "open sesame",
         "user": "ada",
         "accepts_unknown": True,
+        "merges_rows": True,
     },
 }
 

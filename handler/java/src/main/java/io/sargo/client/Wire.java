@@ -157,6 +157,9 @@ public final class Wire {
     public boolean compressed;
     public int nameCount;
 
+    /** Whether merged rows alone are shown of slices with log files. */
+    public boolean mergesRows;
+
     @Override
     public String table() {
       return table;
@@ -190,7 +193,8 @@ public final class Wire {
         nameCount,
         queryId,
         secret,
-        user
+        user,
+        mergesRows ? (Object) true : null
       };
       writeCall(out, "prune", sequence, fields);
     }

@@ -31,6 +31,9 @@ final class PlanRequest implements Question<PlanReply> {
   /** Whether a slice may have log files, or none but log files. */
   boolean merged;
 
+  /** Whether merged rows alone are shown of slices with log files. */
+  boolean mergesRows;
+
   private Set<String> partitions;
   private byte[] partitionBytes;
   private boolean compressed;
@@ -94,7 +97,8 @@ final class PlanRequest implements Question<PlanReply> {
       queryId,
       secret,
       user,
-      partitions == null ? null : (Object) true // accepts_unknown
+      partitions == null ? null : (Object) true, // accepts_unknown
+      mergesRows ? (Object) true : null
     };
     Wire.writeCall(out, "plan", sequence, fields);
   }

@@ -102,6 +102,11 @@ final class Pruner {
               ? "read_optimized"
               : "snapshot";
     }
+    request.mergesRows =
+        listing.instant != null
+            && asOf == null // the list may hold later log files, which the reader leaves out
+            && "snapshot".equals(request.queryType)
+            && MergeSettings.areDefaults(job);
     request.compressed = listing.names.length >= settings.compressFrom;
     request.names = request.compressed ? Deflated.stream(listing.names) : listing.names;
     request.nameCount = listing.nameCount;

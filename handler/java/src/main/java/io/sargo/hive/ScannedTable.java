@@ -134,6 +134,7 @@ final class ScannedTable {
     request.merged = merged;
     request.queryType =
         !merged && Listing.isMergeOnRead(properties) ? "read_optimized" : "snapshot";
+    request.mergesRows = merged && MergeSettings.areDefaults(job);
     request.instant = commits.lastInstant().get().requestedTime();
     request.instantCount = commits.countInstants();
     if (folders != null) {

@@ -100,6 +100,7 @@ class WireTest {
                   request.instant = "20250101000000000";
                   request.queryId = "hive_20250101_1";
                   request.user = "ada";
+                  request.mergesRows = true;
                 })),
         arguments(
             "utf8",

@@ -60,6 +60,7 @@ class PlanRequestTest {
     request.queryType = "read_optimized";
     request.queryId = "hive_20250101_1";
     request.user = "ada";
+    request.mergesRows = true;
     request.setPartitions(List.of("dt=1", "dt=2"), 1 << 20);
     written("all_fields", request, "open sesame");
   }

@@ -280,8 +280,28 @@ class PrunerTest {
       job.set("hoodie.trips.consume.start.timestamp", "20230101");
     }
     kept(merged ? slices(INSTANT) : files());
-    assertEquals(queryType, request().get(8));
-    assertEquals(instant, request().get(9));
+    Map<Integer, Object> request = request();
+    assertEquals(queryType, request.get(8));
+    assertEquals(instant, request.get(9));
+    assertEquals(merged && key == null ? true : null, request.get(16));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "hoodie.realtime.merge.skip, false",
+    "hoodie.Record.Merge.Mode, false",
+    "hoodie.datasource.write.payload.class, false",
+    "hoodie.table.ordering.fields, false",
+    "hoodie.datasource.write.precombine.field, false",
+    "hoodie.memory.merge.max.size, true",
+    "hive.merge.mapfiles, true",
+  })
+  void mergedRowsAreAskedForWithoutSettingsOfTheMerge(String setting, boolean asked)
+      throws IOException, TException {
+    declareTable("MERGE_ON_READ");
+    job.set(setting, "1");
+    kept(slices(INSTANT));
+    assertEquals(asked ? true : null, request().get(16));
   }
 
   @ParameterizedTest

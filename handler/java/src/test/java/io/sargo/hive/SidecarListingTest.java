@@ -225,6 +225,7 @@ class SidecarListingTest {
       scan.list(merged);
       Map<Integer, Object> request = ListedScan.request(sidecar);
       assertEquals(queryType, request.get(8));
+      assertEquals(merged ? true : null, request.get(18));
       assertEquals(partitions == null ? null : partitions.replace('|', '\n'), request.get(11));
       assertEquals(count, request.get(13));
     }

@@ -87,6 +87,7 @@ final class Scan {
     request.timeZone = query.settings.timeZone;
     request.queryType = table.queryType(instant);
     request.instant = instant;
+    request.mergesRows = !"read_optimized".equals(request.queryType); // by ReadOptions
     request.queryId = query.id();
     request.user = query.user;
     request.compressed = slices.names.length >= query.settings.compressFrom;
