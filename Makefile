@@ -68,6 +68,9 @@ test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of real Hudi on Spark 3.5 with the session extension (PART=quick: one release, no writes)
 	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
 
+test-hooks: install jar-spark ## Run the extension's plans on Spark 4.1, over Parquet files named as Hudi's
+	$(BIN)/python -m pytest -m extension tests/handler/spark/extension/test_hooks.py tests/handler/spark/extension/test_bucket_hooks.py
+
 test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
 	$(CONNECT)/bin/python -m pytest tests/handler/spark/connect_session.py
 
