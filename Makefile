@@ -28,7 +28,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
