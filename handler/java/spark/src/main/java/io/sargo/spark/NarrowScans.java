@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BinaryOperator;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
@@ -119,7 +120,9 @@ final class NarrowScans extends Rule<LogicalPlan> {
       Scan asked = new Scan(query, table, ReadOptions.instant(options));
       NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
       if (filter != null) {
-        index.foresee(Conditions.conjuncts(filter.condition()));
+        List<Expression> conditions = Conditions.conjuncts(filter.condition());
+        index = index.under(conditions);
+        index.foresee(conditions);
       }
       return over(scan, relation, new NarrowedRelation(relation, index));
     }

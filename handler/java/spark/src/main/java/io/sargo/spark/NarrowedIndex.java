@@ -8,14 +8,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -29,13 +26,16 @@ import org.apache.spark.sql.types.StructType;
  *   some, and there is no such answer            all filters of the scan   Hudi, as without this class
  * </pre>
  *
- * <p>Only what Spark hands to {@link #list}, and the conditions of {@link #narrowedBy}, narrow a
- * listing: rows that fail them are rows that the scan may lose. Conditions on partition columns
- * alone are Hudi's, which prunes partitions by their paths.
+ * <p>Only what Spark hands to {@link #list}, and the conditions of {@link #under} and {@link
+ * #narrowedBy}, narrow a listing: rows that fail them are rows that the scan may lose. Conditions
+ * on partition columns alone are Hudi's, which prunes partitions by their paths.
  */
 final class NarrowedIndex extends ListIndex {
   private final FileIndex hudi;
   private final Scan scan;
+
+  /** Conditions on partition columns and others at once, of which Spark hands on a part or none. */
+  private final List<Expression> mixed;
 
   /** Conditions that are known only while the query runs: a join's keys. */
   private final List<Expression> more;
@@ -44,13 +44,18 @@ final class NarrowedIndex extends ListIndex {
   private Narrowing foreseen;
 
   NarrowedIndex(FileIndex hudi, Scan scan) {
-    this(hudi, scan, Collections.<Expression>emptyList(), new HashMap<>());
+    this(hudi, scan, Collections.emptyList(), Collections.emptyList(), new HashMap<>());
   }
 
   private NarrowedIndex(
-      FileIndex hudi, Scan scan, List<Expression> more, Map<List<Object>, Narrowing> narrowings) {
+      FileIndex hudi,
+      Scan scan,
+      List<Expression> mixed,
+      List<Expression> more,
+      Map<List<Object>, Narrowing> narrowings) {
     this.hudi = hudi;
     this.scan = scan;
+    this.mixed = mixed;
     this.more = more;
     this.narrowings = narrowings;
   }
@@ -62,6 +67,20 @@ final class NarrowedIndex extends ListIndex {
   }
 
   /**
+   * An index for a scan that loses every row that fails one of these conditions. It remembers those
+   * of which Spark does not hand the whole to {@link #list}.
+   */
+  NarrowedIndex under(List<Expression> conditions) {
+    List<Expression> found = new ArrayList<>();
+    for (Expression condition : conditions) {
+      if (isMixed(condition) && Conditions.isUsable(condition)) {
+        found.add(Conditions.byName(condition));
+      }
+    }
+    return found.isEmpty() ? this : new NarrowedIndex(hudi, scan, found, more, narrowings);
+  }
+
+  /**
    * An index that lists only slices that may hold a row that satisfies these conditions, too: this
    * one if it does so already.
    */
@@ -70,7 +89,7 @@ final class NarrowedIndex extends ListIndex {
     conditions.stream().filter(one -> !more.contains(one)).forEach(all::add);
     return all.size() == more.size()
         ? this
-        : new NarrowedIndex(hudi, scan, Collections.unmodifiableList(all), narrowings);
+        : new NarrowedIndex(hudi, scan, mixed, Collections.unmodifiableList(all), narrowings);
   }
 
   /**
@@ -78,20 +97,31 @@ final class NarrowedIndex extends ListIndex {
    * and the summary of this index are those of what is left.
    */
   void foresee(List<Expression> conditions) {
-    Set<String> partition =
-        Arrays.stream(partitionSchema().fields())
-            .map(StructField::name)
-            .collect(Collectors.toSet());
     List<Expression> ofPartitions = new ArrayList<>();
     List<Expression> ofData = new ArrayList<>();
     for (Expression condition : conditions) {
-      List<Attribute> columns = Seqs.list(condition.references().toSeq());
-      boolean only =
-          !columns.isEmpty() && columns.stream().allMatch(one -> partition.contains(one.name()));
-      (only ? ofPartitions : ofData).add(condition);
+      if (isOfPartitions(condition)) {
+        ofPartitions.add(condition);
+      } else if (!isMixed(condition)) {
+        ofData.add(condition);
+      }
     }
     ofPartitions.removeIf(condition -> !Conditions.isUsable(condition));
     foreseen = narrowing(ofPartitions, ofData);
+  }
+
+  private boolean isOfPartitions(Expression condition) {
+    List<Attribute> columns = Seqs.list(condition.references().toSeq());
+    return !columns.isEmpty() && columns.stream().allMatch(this::isPartition);
+  }
+
+  private boolean isMixed(Expression condition) {
+    List<Attribute> columns = Seqs.list(condition.references().toSeq());
+    return columns.stream().anyMatch(this::isPartition) && !isOfPartitions(condition);
+  }
+
+  private boolean isPartition(Attribute column) {
+    return Arrays.asList(partitionSchema().fieldNames()).contains(column.name());
   }
 
   /** What is left by the last {@link #foresee}; null without one, and without any condition. */
@@ -126,6 +156,7 @@ final class NarrowedIndex extends ListIndex {
   private Narrowing narrowing(
       List<Expression> partitionFilters, List<Expression> dataFilters, List<Expression> more) {
     List<Expression> conditions = new ArrayList<>(dataFilters);
+    conditions.addAll(mixed);
     conditions.addAll(more);
     FilterDocument document = FilterDocument.of(conditions);
     if (document.isEmpty()) {
@@ -179,11 +210,12 @@ final class NarrowedIndex extends ListIndex {
   public boolean equals(Object other) {
     return other instanceof NarrowedIndex
         && hudi.equals(((NarrowedIndex) other).hudi)
+        && mixed.equals(((NarrowedIndex) other).mixed)
         && more.equals(((NarrowedIndex) other).more);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(hudi, more);
+    return Objects.hash(hudi, mixed, more);
   }
 }

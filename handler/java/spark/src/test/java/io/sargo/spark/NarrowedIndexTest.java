@@ -17,8 +17,11 @@ import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.LessThan;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.Or;
+import org.apache.spark.sql.catalyst.expressions.Rand;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Metadata;
 import org.junit.jupiter.api.AfterEach;
@@ -116,6 +119,36 @@ class NarrowedIndexTest {
     one.list(List.of(), List.of(is(C, 7)));
     assertEquals(1, Slices.files(other.list(List.of(), List.of())).size());
     assertEquals(1, sidecar.requests.get());
+  }
+
+  @Test
+  void aConditionOnAPartitionAndAnotherColumnNarrowsThoughSparkDoesNotHandItOn()
+      throws IOException {
+    Expression either = new Or(is(P, 1), is(C, 7));
+    NarrowedIndex index = skippingTheFirst().under(List.of(either, is(P, 2), is(C, 8)));
+    index.foresee(List.of(either));
+    assertEquals("Sargo: 1 of 2 file slices", index.summary());
+    assertEquals(1, Slices.files(index.list(List.of(), List.of())).size());
+    assertEquals(List.of("0 0"), hudi.asked);
+    String request = new String(sidecar.lastRequest, StandardCharsets.UTF_8);
+    assertTrue(request.contains("\"name\":\"c\"") && request.contains("\"name\":\"p\""));
+    assertEquals(1, sidecar.requests.get());
+  }
+
+  @Test
+  void aConditionOnAPartitionAndAnotherColumnIsPartOfWhatTheScanIs() throws IOException {
+    NarrowedIndex index = skippingTheFirst();
+    Expression either = new Or(is(P, 1), is(C, 7));
+    assertEquals(index.under(List.of(either)), index.under(List.of(is(C, 1), either)));
+    assertNotEquals(index, index.under(List.of(either)));
+    assertEquals(index, index.under(List.of(is(P, 1), is(C, 7))));
+    assertEquals(index, index.under(List.of(new Or(is(P, 1), drawn()))));
+    NarrowedIndex narrowed = index.under(List.of(either)).narrowedBy(List.of(is(C, 7)));
+    assertNotEquals(index.narrowedBy(List.of(is(C, 7))), narrowed);
+  }
+
+  private static Expression drawn() {
+    return new LessThan(new Rand(new Literal(5L, DataTypes.LongType)), C);
   }
 
   @Test
