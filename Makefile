@@ -65,7 +65,7 @@ test-spark: install ## Run every test on Spark
 test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
-test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of real Hudi on Spark 3.5 with the session extension (PART=quick: one release, no writes)
+test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of four releases of Hudi on Spark 3.5 with the session extension (PART=quick: one, no writes)
 	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
 
 test-hooks: install jar-spark ## Run the extension's plans on Spark 4.1, over Parquet files named as Hudi's

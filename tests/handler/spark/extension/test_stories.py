@@ -16,14 +16,14 @@ import pytest
 from handler.shipped.artefacts import MissingError, spark_jar
 from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
 from tests.handler.spark.extension.queries import QUERIES
-from tests.tables.releases import PYTHON, RELEASES, ROOT
+from tests.tables.releases import PYTHON, RELEASES, ROOT, Release
 
-pytestmark = pytest.mark.extension
+pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
 
 Outcomes = dict[str, dict[str, Any]]
 #: What `make test-extension PART=quick` runs.
 QUICK = os.environ.get("SARGO_EXTENSION") == "quick"
-TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.0.2"]
+TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.1.1", "1.0.2", "0.15.0"]
 FAULTS = {
     "down": "sidecar down",
     "slow": "sidecar slow",
@@ -59,15 +59,20 @@ def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         spark_jar("3.5")
     except MissingError as error:
         pytest.skip(str(error))
-    release = RELEASES[request.param]
+    release = RELEASES.get(request.param) or Release(request.param, 8)
     release.fetch()
     folder = tmp_path_factory.mktemp("stories")
     program = [PYTHON, "-m", "tests.handler.spark.extension.stories", folder, release.hudi, "quick" if QUICK else "all"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500, check=False)
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1700, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     told: Outcomes = json.loads((Path(folder) / "outcomes.json").read_text("utf-8"))
     return told
+
+
+def is_left_as_it_is(outcomes: Outcomes, table: str) -> bool:
+    """Whether the release reads a table by a relation of its own, without an index of files."""
+    return outcomes["release"]["hudi"] == "0.15.0" and table.endswith("mor")
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -82,8 +87,14 @@ def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:
     assert sum(outcomes[name]["files"] < outcomes[name]["files_without"] for name in QUERIES) > 1
 
 
-def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes) -> None:
-    seen = outcomes["the plan says how many slices are left"]
+@pytest.mark.parametrize("table", ["cow", "mor"])
+def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) -> None:
+    seen = outcomes[f"the plan of {table}"]
+    if is_left_as_it_is(outcomes, table):
+        assert not seen["nodes"]
+        assert seen["input_files"] == 4
+        assert not seen["explained"]
+        return
     assert seen["explained"], seen
     assert seen["input_files"] == 1
     assert len(seen["nodes"]) == 1
@@ -132,7 +143,9 @@ def test_a_condition_that_has_no_exact_form_is_not_sent(outcomes: Outcomes, cond
 @pytest.mark.skipif(QUICK, reason="only in the whole run")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_write_changes_the_same_rows(outcomes: Outcomes, change: str) -> None:
-    assert outcomes[change]["equal"], outcomes[change]
+    outcome = outcomes[change]
+    assert outcome["equal"], outcome
+    assert "failed" not in outcome or (change, outcomes["release"]["hudi"]) == ("MERGE of w_mor", "0.15.0"), outcome
 
 
 @pytest.mark.skipif(QUICK, reason="only in the whole run")
@@ -141,4 +154,7 @@ def test_what_the_sidecar_has_not_seen_loses_no_row(outcomes: Outcomes, change: 
     outcome = outcomes[change]
     assert outcome["equal"], outcome
     assert outcome["rows"]
-    assert "Sargo: " in outcome["nodes"][0]
+    if is_left_as_it_is(outcomes, change):
+        assert not outcome["nodes"]
+    else:
+        assert "Sargo: " in outcome["nodes"][0]

@@ -31,13 +31,25 @@ _CLUSTERING = {
 
 
 def writes(stories: Stories) -> None:
-    """Two equal tables are changed, one with the extension and one without. They are the same afterwards."""
+    """Two equal tables are changed, one with the extension and one without. They are the same afterwards.
+
+    A change that fails is one that fails without the extension, too.
+    """
     spark = stories.spark
 
+    def failure(table: str, text: str) -> str:
+        try:
+            spark.sql(text.format(table))
+        except Exception as error:
+            return type(error).__name__
+        return ""
+
     def changed(name: str, text: str) -> Outcome:
-        spark.sql(text.format(f"{name}_with"))
+        failed = failure(f"{name}_with", text)
         with stories.set(spark__sargo__enabled="false"):
-            spark.sql(text.format(f"{name}_without"))
+            failed_without = failure(f"{name}_without", text)
+            if failed or failed_without:
+                return {"equal": failed == failed_without, "failed": failed or failed_without}
             expected = stories.rows_of(spark.sql(f"SELECT {_COLUMNS} FROM {name}_without"))
             found = stories.rows_of(spark.sql(f"SELECT {_COLUMNS} FROM {name}_with"))
             rows = stories.rows_of(spark.sql(f"SELECT {_COLUMNS} FROM {name}_without WHERE {_CHANGED}"))

@@ -17,7 +17,8 @@ final class HudiTable {
   static final String INDEX = "org.apache.hudi.HoodieFileIndex";
 
   /** Versions of Hudi whose index, slices and names the tests have run with. */
-  private static final Set<String> TESTED = new HashSet<>(Arrays.asList("1.0.2", "1.2.0"));
+  private static final Set<String> TESTED =
+      new HashSet<>(Arrays.asList("0.15.0", "1.0.2", "1.1.1", "1.2.0"));
 
   final Path base;
 
