@@ -9,6 +9,8 @@
     spark      predicates resolved by Spark with ANSI on and off, and all pruned reads
     own        our own indexes, made at the first commit and refreshed after each: all sketches, and each alone, with no
                other index; and the rows that are read with all of them
+    extension  SQL over Hudi's tables on Spark 3.5 through Sargo's session extension, with three bundles of Hudi, also
+               after changes that the sidecar has not seen: one predicate in 20 of each table, with EVERY=1 all
     bundle     all pruned reads on Spark 3.5, where Hudi's bundle reads the slices that Sargo does not merge itself
     report     the table
 
@@ -39,6 +41,7 @@ from handler.spark.pruning.schemas import spark_schema
 from index_store.opened_table import OpenTable
 from tests.conformance import row_truth
 from tests.conformance.bundle_reads import BUNDLE
+from tests.conformance.extension_tally import Tally
 from tests.conformance.hive_queries import wrong_answers
 from tests.conformance.own_indexes import ALL, KINDS, VARIANTS, lost_groups, nothing_but, open_with, refreshed_indexes
 from tests.conformance.paths import Kept, Resolved
@@ -48,7 +51,9 @@ from tests.conformance.report import report
 from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
-STAGES = ("truth", "skipping", "hive", "spark", "own", "bundle", "report")
+#: The bundles of Hudi with which the session extension is asked, and one in how many predicates.
+EXTENSION_RELEASES, EXTENSION_EVERY = ("1.2.0", "1.0.2", "0.15.0"), 20
+STAGES = ("truth", "skipping", "hive", "spark", "own", "bundle", "extension", "report")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -209,6 +214,22 @@ class Run:
             wrong,
         )
 
+    def extension(self) -> None:
+        every = os.environ.get("EVERY") or str(EXTENSION_EVERY)
+        for hudi in EXTENSION_RELEASES:
+            RELEASES[hudi].fetch()
+            out = self.home / f"extension-{hudi}.json"
+            given = [str(self.home / "tables"), str(out), hudi, every]
+            subprocess.run(
+                [str(PYTHON), "-m", "tests.conformance.extension_reads", *given],
+                cwd=ROOT,
+                check=True,
+                env={**os.environ, "TZ": "UTC"},
+            )
+            tally = Tally(**json.loads(out.read_text(encoding="utf-8")))
+            share = "all predicates" if every == "1" else f"one predicate in {every}"
+            self.note(f"extension: Hudi {hudi}, {share} of each table: {tally}", tally.wrong)
+
     def report(self) -> None:
         groups = {name: len(table.at().slices) for name, table in self.opened.items()}
         text = report(self.kept, self.by_spark(Resolved(self.spark)), groups)
@@ -240,6 +261,7 @@ def main(*stages: str) -> int:
                 "spark": run.spark_path,
                 "own": run.own_indexes,
                 "bundle": run.bundle_path,
+                "extension": run.extension,
                 "report": run.report,
             }[stage]()
             took = f"{stage}: {time.monotonic() - begun:.0f} s"

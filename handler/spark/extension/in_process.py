@@ -30,7 +30,7 @@ from handler.sidecar.roots.any_table import AnyTable
 from handler.sidecar.run import Sidecar, running
 from handler.sidecar.settings import Settings
 
-__all__ = ["ANSWER_SECONDS", "InProcess", "sidecar_of_process"]
+__all__ = ["ANSWER_SECONDS", "InProcess", "SidecarThread", "sidecar_of_process"]
 
 #: How long an answer may take. The first question about a table opens it, which takes a second on object stores.
 ANSWER_SECONDS = 5.0
@@ -47,8 +47,8 @@ class InProcess:
     secret: str
 
 
-class _Thread(threading.Thread):
-    """Runs a sidecar until ``end``."""
+class SidecarThread(threading.Thread):
+    """Runs a sidecar for any table on a thread, until ``end``."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(name="sargo-sidecar", daemon=True)
@@ -81,6 +81,7 @@ class _Thread(threading.Thread):
         return self.sidecar
 
     def end(self) -> None:
+        """Stop the sidecar, and wait for the thread a few seconds."""
         if self._loop is not None and self._end is not None and self.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
             self.join(_END_SECONDS)
@@ -97,7 +98,7 @@ class _JournalOfLogger(io.TextIOBase):
 
 
 _LOCK = threading.Lock()
-_RUNNING: dict[frozenset[tuple[str, str]], tuple[_Thread, InProcess]] = {}
+_RUNNING: dict[frozenset[tuple[str, str]], tuple[SidecarThread, InProcess]] = {}
 
 
 def sidecar_of_process(storage_options: Mapping[str, str] | None = None) -> InProcess:
@@ -110,7 +111,7 @@ def sidecar_of_process(storage_options: Mapping[str, str] | None = None) -> InPr
     with _LOCK:
         if key not in _RUNNING or not _RUNNING[key][0].is_alive():
             secret = secrets.token_urlsafe(32)
-            thread = _Thread(
+            thread = SidecarThread(
                 Settings.model_construct(
                     port=0,
                     metrics_port=-1,
