@@ -31,7 +31,6 @@ from evaluator.binding.clock_tests import as_compared, folded, is_range, may_be_
 from evaluator.binding.constant_domain import equal_in_any_type, in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.binding.interval_evaluation import evaluate_slice
-from evaluator.binding.interval_sets import refined
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -60,6 +59,7 @@ from evaluator.binding.operands import (
 )
 from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
+from evaluator.binding.refinement import refined
 from evaluator.binding.type_coercion import (
     as_rounded,
     common_decimal,
@@ -157,7 +157,7 @@ class _Binder:
                         self._bind_leaf(condition)
                     if implied:
                         self._steps.append(And(1 + len(implied)))
-        steps = refined(self._leaves, self._steps)
+        steps = refined(self._leaves, self._steps, self._semantics)
         return BoundExpression(
             expression, tuple(self._leaves), Program(tuple(steps)), tuple(self._columns.values()), self._semantics
         )

@@ -44,6 +44,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.outcome": (("tests/evaluator/language/test_outcome.py",),),
     "evaluator.binding.rules": RULES,
     "evaluator.binding.program": (("tests/evaluator/binding/test_program.py",),),
+    "evaluator.binding.operand_pairs": (("tests/evaluator/binding/test_operand_pairs.py",),),
     "evaluator.statistics.ranges": RULES,
     "evaluator.binding.letter_preimages": (("tests/evaluator/functions/test_letter_sources.py",),),
     "evaluator.evaluation.not_null": (("tests/evaluator/evaluation/test_not_null.py", "-k", "not hold_every"),),
