@@ -46,9 +46,9 @@ _BY_ORDER = {
     ">": (outcome.FALSE, outcome.FALSE, outcome.TRUE),
     ">=": (outcome.FALSE, outcome.TRUE, outcome.TRUE),
 }
-_BY_ORDER["<=>"] = _BY_ORDER["="]
 #: The comparison that is TRUE in these orders.
-_COMPARISONS = {by_order: op for op, by_order in _BY_ORDER.items() if op != "<=>"}
+_COMPARISONS = {by_order: op for op, by_order in _BY_ORDER.items()}
+_BY_ORDER["<=>"] = _BY_ORDER["="]
 _NEVER_TRUE = Fixed(outcome.FALSE | outcome.NULL)
 _NEVER_FALSE = Fixed(outcome.TRUE | outcome.NULL)
 
@@ -68,7 +68,7 @@ class OperandPair:
 
 def pair_of(test: Test, semantics: Semantics) -> OperandPair | None:
     """The pair that a comparison compares; None where its truth does not follow from their order alone."""
-    if not isinstance(test, Comparison) or test.op not in _BY_ORDER:
+    if not isinstance(test, Comparison):
         return None
     sides = (test.left, test.right)
     if any(isinstance(side, BoundConstant) or not _has_one_value(side, semantics) for side in sides):
