@@ -47,6 +47,7 @@ from evaluator.binding.leaves import (
 from evaluator.binding.letter_preimages import implied_by_image
 from evaluator.binding.list_members import as_column_type, as_texts, check_one_comparison, holds_exactly, may_hold_any
 from evaluator.binding.nan_tests import against_nan, is_nan
+from evaluator.binding.number_preimages import implied_by_number
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand
 from evaluator.binding.operands import (
@@ -171,7 +172,8 @@ class _Binder:
             return
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
-            if (implied := implied_by_image(test)) is not None:
+            implied = implied_by_image(test) or implied_by_number(test)
+            if implied is not None:
                 self._push(
                     BoundLeaf(node, implied, self._read_by(implied), note=f"as {implied.operand.field.name} spells it")
                 )

@@ -47,6 +47,8 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.binding.operand_pairs": (("tests/evaluator/binding/test_operand_pairs.py",),),
     "evaluator.statistics.ranges": RULES,
     "evaluator.binding.letter_preimages": (("tests/evaluator/functions/test_letter_sources.py",),),
+    "evaluator.binding.text_pieces": (("tests/evaluator/functions/test_letter_sources.py",),),
+    "evaluator.binding.number_preimages": (("tests/evaluator/binding/test_number_preimages.py",),),
     "evaluator.evaluation.not_null": (("tests/evaluator/evaluation/test_not_null.py", "-k", "not hold_every"),),
     "evaluator.functions.epoch_numbers": (("tests/evaluator/functions/test_more_functions.py", "-k", "moments"),),
     "evaluator.functions.bits": (("tests/evaluator/functions/test_more_functions.py",),),
