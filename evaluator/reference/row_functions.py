@@ -255,6 +255,12 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
     return "".join(wanted if length is None else wanted[: max(length, 0)])
 
 
+def _before(text: str, separator: str, count: int) -> str:
+    if count != 1 or not separator:
+        raise UnsupportedError("substring_index with these arguments has no row form")
+    return text if separator not in text else text[: text.index(separator)]
+
+
 def _repeated(text: str, count: int) -> str:
     if len(text) * count > 1 << 20:
         raise UnsupportedError("repeat beyond 1 Mi characters has no row form")
@@ -292,6 +298,7 @@ _TEXT: Mapping[str, Callable[..., Any]] = {
     "initcap": lambda s: re.sub("(^| ).", lambda found: found[0].title(), s.lower()),
     "left": lambda s, n: s[: max(n, 0)],
     "substring": _substring,
+    "substring_index": _before,
     "trim": lambda s: s.strip(" "),
     "ltrim": lambda s: s.lstrip(" "),
     "rtrim": lambda s: s.rstrip(" "),

@@ -31,7 +31,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluator.language.construction import TRUE, case_when
+from evaluator.language.construction import TRUE, case_when, item_of_array
 from evaluator.language.expression import (
     And,
     Call,
@@ -139,6 +139,10 @@ class _Translator:
             case "Literal":
                 special = interval_literal(node.fields) or struct_literal(node.fields)
                 return special or literal_of(node.fields, node.exact, self._zone)
+            case "GetArrayItem" if len(children) == 2:
+                return item_of_array(children[0], children[1], 0) or Opaque(_undecided(node))
+            case "ElementAt" if len(children) == 2:
+                return item_of_array(children[0], children[1], 1) or Opaque(_undecided(node))
             case "CreateNamedStruct":
                 return struct_of([operand_form(child) for child in children])
             case "TypedNullLiteral":

@@ -151,6 +151,10 @@ class OperandGrammar:
                 return ex.Literal(rng.choice(ZONES), STRING), STRING
             case "digest":
                 return ex.Literal(rng.choice((0, 224, 256, 384, 512, 1)), INT), INT
+            case "separator":
+                return ex.Literal(rng.choice("-a pl") + rng.choice(("", "", "p")), STRING), STRING
+            case "one":
+                return ex.Literal(rng.choice((1, 1, 1, 2)), INT), INT
             case "weekday":
                 return ex.Literal(rng.choice(("MON", "Tue", "sunday")), STRING), STRING
             case "pattern":
