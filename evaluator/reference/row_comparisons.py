@@ -229,9 +229,9 @@ def _instant(value: Any, value_type: Type, semantics: Semantics) -> Any:
     return (local - EPOCH.replace(tzinfo=_UTC)) // MICROSECOND + (clock - math.floor(clock))
 
 
-def _is_shown(wall_clock: Any, semantics: Semantics) -> bool:
+def _is_shown(moment: Any, semantics: Semantics) -> bool:
     """Whether a clock of the session zone ever shows this time."""
-    whole = math.floor(wall_clock)
+    whole = math.floor(moment)
     return semantics.is_utc or wall_clock(_instant(whole, TIMESTAMP, semantics), semantics) == whole
 
 
