@@ -16,22 +16,17 @@ Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
-import numpy as np
-
-from evaluator.binding import rules
 from evaluator.binding.between import as_one_test
 from evaluator.binding.bind_plain import bind_plain
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.clock_tests import as_compared, folded, is_range, may_be_out_of_range
-from evaluator.binding.constant_domain import equal_in_any_type, in_domain_of
-from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
+from evaluator.binding.clock_tests import compared_with_clock, is_range, may_be_out_of_range
+from evaluator.binding.constant_domain import in_domain_of
+from evaluator.binding.constant_tests import against_column, between_constants, constant_of
 from evaluator.binding.interval_evaluation import evaluate_slice
-from evaluator.binding.interval_sets import refined
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -41,13 +36,14 @@ from evaluator.binding.leaves import (
     NullTest,
     OutOfRange,
     Test,
-    expression_of,
+    lookup_of_result,
     starts_with,
     text_constant,
 )
 from evaluator.binding.letter_preimages import implied_by_image
-from evaluator.binding.list_members import as_column_type, as_texts, check_one_comparison, holds_exactly, may_hold_any
+from evaluator.binding.membership_tests import membership_tests
 from evaluator.binding.nan_tests import against_nan, is_nan
+from evaluator.binding.number_preimages import implied_by_number
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand
 from evaluator.binding.operands import (
@@ -60,13 +56,13 @@ from evaluator.binding.operands import (
 )
 from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
+from evaluator.binding.refinement import refined
 from evaluator.binding.type_coercion import (
     as_rounded,
     common_decimal,
     has_one_form,
     in_38_digits,
     meets_in_38_digits,
-    rounding_type,
     without_lossless_casts,
 )
 from evaluator.language import expression as ex
@@ -75,15 +71,14 @@ from evaluator.language.clock import reads_clock
 from evaluator.language.column_resolution import with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
-from evaluator.language.interval import Interval
 from evaluator.language.key_set import KeySet
 from evaluator.language.like import Form, parse_like
-from evaluator.language.literal import SMALLEST_DOUBLE, to_ordinals
+from evaluator.language.literal import to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import array_dtype
-from evaluator.statistics.ranges import Members, range_of
+from evaluator.statistics.ranges import Members
 
 __all__ = ["bind", "bind_operand"]
 
@@ -157,7 +152,7 @@ class _Binder:
                         self._bind_leaf(condition)
                     if implied:
                         self._steps.append(And(1 + len(implied)))
-        steps = refined(self._leaves, self._steps)
+        steps = refined(self._leaves, self._steps, self._semantics)
         return BoundExpression(
             expression, tuple(self._leaves), Program(tuple(steps)), tuple(self._columns.values()), self._semantics
         )
@@ -171,7 +166,8 @@ class _Binder:
             return
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
-            if (implied := implied_by_image(test)) is not None:
+            implied = implied_by_image(test) or implied_by_number(test)
+            if implied is not None:
                 self._push(
                     BoundLeaf(node, implied, self._read_by(implied), note=f"as {implied.operand.field.name} spells it")
                 )
@@ -213,12 +209,12 @@ class _Binder:
             case ex.Compare(op=op, left=left, right=right):
                 bound_left, bound_right = self._operand(left), self._operand(right)
                 if is_range(bound_left) or is_range(bound_right):
-                    for test in self._with_clock(op, bound_left, bound_right):
-                        yield test, None
+                    yield compared_with_clock(op, bound_left, bound_right, self._semantics), None
                 else:
                     yield self._comparison(op, bound_left, bound_right)
             case ex.In(operand=operand, members=members):
-                yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
+                bound, bound_members = self._operand(operand), [self._operand(member) for member in members]
+                yield from membership_tests(bound, bound_members, self._semantics)
             case ex.InKeys(operand=operand, keys=keys):
                 yield self._among_keys(operand, keys)
             case ex.IsNull(operand=operand):
@@ -266,106 +262,14 @@ class _Binder:
         if isinstance(operand, BoundFunction):
             comparison = Comparison(op, operand, constant_of(interval, operand.type))
             is_key = op in ("=", "<=>") and interval.is_point and not interval.null
-            return comparison, _lookup_of_result(comparison, [interval.lo]) if is_key else None
+            return comparison, lookup_of_result(comparison, [interval.lo]) if is_key else None
         test = against_column(op, operand, to_ordinals(interval, operand.type))
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and has_one_form(operand.type)
         is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
         is_key = is_key and interval.lo not in _INFINITE
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
-    def _with_clock(self, op: str, left: BoundOperand, right: BoundOperand) -> Iterator[Test]:
-        """A comparison with a range of the clock: by its bounds, in the type in which the engine compares."""
-        if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
-            op, left, right = MIRRORED[op], right, left
-        if isinstance(left, BoundConstant) and not left.interval.value:
-            op, left, right = MIRRORED[op], right, left
-        if isinstance(right, BoundConstant) and not right.interval.value:
-            yield between_constants(op, left, right) if isinstance(left, BoundConstant) else Fixed(outcome.UNKNOWN)
-            return
-        left, right = as_compared(left, right, self._semantics)
-        test = between_operands(op, left, right, self._semantics)
-        if isinstance(test, Comparison):
-            left, right = folded(test.left), folded(test.right)
-            test = Comparison(op, left, right)
-            if isinstance(left, BoundConstant) and isinstance(right, BoundConstant):
-                test = Fixed(int(rules.pack(rules.compare(op, range_of(left.interval), range_of(right.interval)))))
-        yield test
-
     # -- the other leaves
-
-    def _membership(
-        self, operand: BoundOperand, members: Sequence[BoundOperand]
-    ) -> Iterator[tuple[Test, Lookup | None]]:
-        if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
-            raise UnsupportedError("IN over anything but a column and constants is not decided")
-        constants = [m for m in members if isinstance(m, BoundConstant)]
-        if self._semantics.lists_meet_as_text:
-            constants = as_texts(operand.type, constants) or constants
-        if any(map(is_nan, constants)) and (equal := against_nan("=", operand, self._semantics)) is not None:
-            yield equal, None
-            constants = [m for m in constants if not is_nan(m)]
-            if not constants:
-                return
-        moments = [m for m in constants if m.is_range]
-        if moments:
-            if len({operand.type, *(m.type for m in constants if m.interval.value)}) > 1:
-                raise UnsupportedError("IN over moments of different types is not decided")
-            for moment in moments:
-                for moment_test in self._with_clock("=", operand, moment):
-                    yield moment_test, None
-            constants = [m for m in constants if not m.is_range]
-            if not constants:
-                return
-        check_one_comparison(operand.type, constants, self._semantics)
-        via = rounding_type((operand.type, *(m.type for m in constants)))
-        has_null = any(not m.interval.value for m in constants)
-        target: BoundOperand = operand
-        points: list[Any] = []
-        lookups: list[Any] = []
-        is_finite = True
-        taken = self._semantics.lists_take_column_type
-        wider: list[Interval] = list(as_column_type(operand.type, constants)) if taken else []
-        for member in constants:
-            if not member.interval.value:
-                continue
-            target, interval = in_domain_of(operand, member, self._semantics, via)
-            ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
-            if not interval.is_point or interval.null:
-                wider.append(ordinal)
-                if via is not None and not interval.null and not member.type.kind.is_fractional:
-                    points += equal_in_any_type(operand, member, self._semantics)
-            elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
-                wider.append(ordinal.with_bounds(-SMALLEST_DOUBLE, SMALLEST_DOUBLE))
-            elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
-                points.append(ordinal.lo)
-                lookups.append(interval.lo)
-                is_finite = is_finite and interval.lo not in _INFINITE
-        dtype = array_dtype(target.type) if isinstance(target, BoundColumn) else np.dtype(object)
-        if dtype == np.int64:
-            points = [p for p in points if -(1 << 63) <= p < 1 << 63]
-        has_key = isinstance(target, BoundColumn) and not wider and has_one_form(target.type)
-        has_key = has_key and is_finite and len(constants) == len(members)
-        lookup = (
-            Lookup(target.field, tuple(lookups))
-            if has_key and not moments and isinstance(target, BoundColumn)
-            else None
-        )
-        if (
-            isinstance(target, BoundColumn)
-            and not has_null
-            and not moments
-            and not may_hold_any(target.type, points, wider)
-        ):
-            yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
-            return
-        if wider and not has_null and not any(holds_exactly(operand.type, member) for member in constants):
-            raise UnsupportedError("IN over numbers that the column's type does not hold is not decided")
-        test = Membership(target, Members.of(points, dtype, has_null))
-        if lookup is None and not wider and not moments:
-            lookup = _lookup_of_result(test, lookups)
-        yield test, lookup
-        for interval in wider:
-            yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
 
     def _among_keys(self, operand: ex.Operand, keys: KeySet) -> tuple[Test, Lookup | None]:
         """A list of keys in the column's own type. Its ends are bound as a list of literals would be.
@@ -409,13 +313,3 @@ class _Binder:
         if parsed.form is Form.STARTS:
             return starts_with(operand, parsed.prefix, exact=True), None
         return starts_with(operand, parsed.prefix, exact=False, pattern=parsed), None
-
-
-def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
-    """The look-up of the results that a function of a column must have; only where equal results are identical."""
-    expression = expression_of(test)
-    if expression is None or not all(type(value) in (int, str) for value in values):
-        return None
-    operand = test.left if isinstance(test, Comparison) else test.operand
-    [column] = columns_of(operand).values()
-    return Lookup(column, tuple(values), expression[0])

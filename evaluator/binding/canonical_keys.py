@@ -63,6 +63,7 @@ _ZONE_FREE = frozenset(
         "last_day",
         "least",
         "left",
+        "substring_index",
         "length",
         "ln",
         "log",

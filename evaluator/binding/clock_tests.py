@@ -12,17 +12,24 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from evaluator.binding import rules
+from evaluator.binding.constant_tests import between_constants
 from evaluator.binding.interval_evaluation import interval_of
+from evaluator.binding.leaves import Comparison, Fixed, Test
+from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.type_coercion import type_for_text
+from evaluator.language import outcome
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.literal import instants_shown
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.statistics.ranges import range_of
 
-__all__ = ["as_compared", "folded", "is_range", "may_be_out_of_range"]
+__all__ = ["compared_with_clock", "is_range", "may_be_out_of_range"]
 
 
 def is_range(operand: BoundOperand) -> TypeGuard[BoundConstant]:
@@ -30,7 +37,7 @@ def is_range(operand: BoundOperand) -> TypeGuard[BoundConstant]:
     return isinstance(operand, BoundConstant) and operand.is_range
 
 
-def as_compared(left: BoundOperand, right: BoundOperand, semantics: Semantics) -> tuple[BoundOperand, BoundOperand]:
+def _as_compared(left: BoundOperand, right: BoundOperand, semantics: Semantics) -> tuple[BoundOperand, BoundOperand]:
     """Both sides: a text beside a moment as the moment that it is read as, an instant of the clock in any zone."""
     kinds = (left.type.kind, right.type.kind)
     if kinds[0] is not kinds[1]:
@@ -74,7 +81,7 @@ def _in_any_zone(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
     return BoundConstant(None, semantics.clock.beyond_zone(operand.interval), operand.type, True)
 
 
-def folded(operand: BoundOperand) -> BoundOperand:
+def _folded(operand: BoundOperand) -> BoundOperand:
     """A function without columns as its range; any other operand as it is."""
     if not isinstance(operand, BoundFunction) or columns_of(operand):
         return operand
@@ -88,3 +95,21 @@ def may_be_out_of_range(left: BoundOperand, right: BoundOperand) -> BoundColumn 
     smallest, largest = left.type.integer_range()
     ends = (right.interval.lo, right.interval.hi)
     return left if any(end is None or not smallest <= end <= largest for end in ends) else None
+
+
+def compared_with_clock(op: str, left: BoundOperand, right: BoundOperand, semantics: Semantics) -> Test:
+    """A comparison with a range of the clock: by its bounds, in the type in which the engine compares."""
+    if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
+        op, left, right = MIRRORED[op], right, left
+    if isinstance(left, BoundConstant) and not left.interval.value:
+        op, left, right = MIRRORED[op], right, left
+    if isinstance(right, BoundConstant) and not right.interval.value:
+        return between_constants(op, left, right) if isinstance(left, BoundConstant) else Fixed(outcome.UNKNOWN)
+    left, right = _as_compared(left, right, semantics)
+    test = between_operands(op, left, right, semantics)
+    if isinstance(test, Comparison):
+        left, right = _folded(test.left), _folded(test.right)
+        test = Comparison(op, left, right)
+        if isinstance(left, BoundConstant) and isinstance(right, BoundConstant):
+            test = Fixed(int(rules.pack(rules.compare(op, range_of(left.interval), range_of(right.interval)))))
+    return test

@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from evaluator.binding import rules
 from evaluator.binding.canonical_keys import canonical_key
-from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.truth_values import Possible
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.interval import Interval
@@ -43,6 +43,7 @@ __all__ = [
     "Test",
     "expression_keys",
     "expression_of",
+    "lookup_of_result",
     "possible_values",
     "starts_with",
     "test_outcome",
@@ -257,3 +258,13 @@ def expression_of(test: Test) -> tuple[str, str] | None:
         return None
     simple = operand.type.kind.is_integer or operand.type.kind in (Kind.STRING, Kind.VARCHAR)
     return (operand.function, column.field.name) if simple else None
+
+
+def lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
+    """The look-up of the results that a function of a column must have; only where equal results are identical."""
+    expression = expression_of(test)
+    if expression is None or not all(type(value) in (int, str) for value in values):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    [column] = columns_of(operand).values()
+    return Lookup(column, tuple(values), expression[0])

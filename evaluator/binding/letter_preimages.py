@@ -9,10 +9,11 @@ This is ANDed to the condition, which it follows from: a range of s without such
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from evaluator.binding.leaves import Comparison, IntervalSets, Membership, Piece, Prefix, Test, text_constant
+from evaluator.binding.leaves import Comparison, IntervalSets, Membership, Prefix, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.binding.text_pieces import pieces_outside, text_piece
 from evaluator.functions.letter_case import INITCAP, LOWER, UPPER
 from evaluator.language import outcome
 from evaluator.language.types import Kind
@@ -48,23 +49,8 @@ def implied_by_image(test: Test) -> IntervalSets | None:
     ranges = [one for image in images for one in _CASES[operand.function].sources(str(image))]
     if any(not lo for lo, _ in ranges):
         return None
-    inside = tuple(_piece(lo, hi) for lo, hi in ranges)
-    return IntervalSets(column, inside, tuple(_outside(sorted(ranges))), (), outcome.NULL)
-
-
-def _outside(ranges: Sequence[tuple[str, str]]) -> Iterator[Piece]:
-    """What lies beside some ranges, in the order of their beginnings."""
-    end: str | None = None
-    for lo, hi in ranges:
-        if end is None or end < lo:
-            yield _piece(end, lo)
-        end = hi if end is None or end < hi else end
-    yield _piece(end, None)
-
-
-def _piece(lo: str | None, hi: str | None) -> Piece:
-    """The texts from ``lo`` on and below ``hi``."""
-    return Piece(None if lo is None else text_constant(lo), None if hi is None else text_constant(hi), False, True)
+    inside = tuple(text_piece(lo, hi) for lo, hi in ranges)
+    return IntervalSets(column, inside, tuple(pieces_outside(sorted(ranges))), (), outcome.NULL)
 
 
 def _cased_column(operand: BoundOperand) -> BoundColumn | None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from evaluator.binding.column_operands import column_operand
 from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
-from evaluator.binding.declared_types import Seen, seen
 from evaluator.binding.operands import (
     BindCondition,
     BoundColumn,
@@ -21,7 +21,6 @@ from evaluator.binding.operands import (
     BoundFunction,
     BoundIf,
     BoundOperand,
-    BoundReading,
     BoundSingle,
     BoundTruth,
     Condition,
@@ -40,7 +39,6 @@ from evaluator.functions.conversions import keeps_value
 from evaluator.functions.single_values import RESULTS, result_of_single_values
 from evaluator.language import expression as ex
 from evaluator.language.clock import MOMENT_FUNCTIONS
-from evaluator.language.column_resolution import resolve_column
 from evaluator.language.construction import condition_of_truth
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import SYNONYMS
@@ -81,7 +79,7 @@ def resolve_operand(
     def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
         match node:
             case ex.Column():
-                return _bind_column(node, schema, semantics)
+                return column_operand(node, schema, semantics)
             case ex.Call(function=name, arguments=()) if name in MOMENT_FUNCTIONS:
                 return _bind_moment(name, schema, semantics)
             case ex.Call(function="rand" | "random") if all(isinstance(seed, BoundConstant) for seed in arguments):
@@ -312,25 +310,6 @@ def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:
             return node.condition
 
 
-def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundOperand:
-    """The column as the filter sees it. Raises UnsupportedError where its declared type may change values (C11)."""
-    field = resolve_column(column.name, schema, case_sensitive=semantics.case_sensitive)
-    declared, stored = column.type, field.type
-    if declared is not None and len(column.path) > 1 and not field.name.endswith("." + ".".join(column.path[1:])):
-        raise UnsupportedError(f"column {column.name} is {field.name} in the table: it may be read as NULL")
-    if declared and "." in field.name and semantics.fields_may_shift and any(f.type.kind.is_timestamp for f in schema):
-        raise UnsupportedError(f"column {column.name} may be read as another field, as the table has timestamps")
-    match seen(declared, stored, field.unit):
-        case Seen.VALUE:
-            return BoundColumn(field, declared if declared and declared.kind is Kind.CHAR else stored)
-        case Seen.PREFIX | Seen.NUMBER if declared is not None:
-            return BoundReading("read", (BoundColumn(field, stored),), declared, semantics)
-        case Seen.MOMENT:
-            return BoundReading("read", (BoundColumn(field, stored),), stored, semantics)
-        case _:
-            raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
-
-
 def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
     """The one argument without its cast to text, where reading the text gives the value back."""
     match arguments:
@@ -393,6 +372,8 @@ def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, 
         return function
     if any(isinstance(a, BoundConstant) and a.of_clock for a in arguments):
         return _of_clock(interval, result_type)
+    if not interval.value and not semantics.functions_of_spark and arguments[0].type.kind.is_text and name == "cast":
+        raise UnsupportedError("Hive may say FALSE or NULL beside a constant text that it cannot read")
     if interval.is_bounded and not interval.is_point and not interval.null and result_type.kind is Kind.DOUBLE:
         return BoundConstant(None, interval, result_type, True)  # exp(1), up to its last digit
     if interval.value and (interval.null or not interval.is_point):

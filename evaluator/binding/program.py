@@ -6,7 +6,7 @@
     a = 5 OR b < 3 OR c > 1    Leaf(0)  Leaf(1)  Leaf(2)  Or(3)
     a > 0 AND b = 1 AND a < 0  Leaf(0)  Leaf(1)  Leaf(2)  And(3)  Leaf(3)  Refine(TRUE)
 
-The last one has a leaf of its own for ``a > 0 AND a < 0`` (``evaluator.binding.interval_sets``): the AND is TRUE only
+The last one has a leaf of its own for ``a > 0 AND a < 0`` (``evaluator.binding.refinement``): the AND is TRUE only
 where that leaf is, too.
 
 A filter that is nested 10,000 levels deep is folded by a loop, without recursion. ``fold`` is the one interpreter of

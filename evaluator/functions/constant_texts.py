@@ -11,8 +11,8 @@ They are Spark's. Some are Hive's too, for fewer arguments (``is_alike_in_hive``
 new one between all characters there, and ``lpad`` with nothing is NULL.
 
 Sources: Spark ``UTF8String``, ``SparkDateTimeUtils.stringToDate``; ``test_constant_texts.py`` asks Spark. Hive
-``UDFReplace``, ``GenericUDFBasePad``, ``GenericUDFTranslate`` and their like, whose classes answered the same in 2.3.10
-and 4.0.1.
+``UDFReplace``, ``GenericUDFBasePad``, ``GenericUDFTranslate`` and their like. The classes of ``lpad``, ``rpad``,
+``translate``, ``instr``, ``locate`` and ``substring_index`` were run in 4.0.1 only, the others in 2.3.10, too.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def from_text(argument: Argument, target: Type, semantics: Semantics) -> Interva
     """The interval of ``CAST(text AS target)``."""
     text, last = argument.interval.lo, argument.interval.hi
     is_bounded = isinstance(text, str) and isinstance(last, str)
-    if semantics.unreadable_text_is_null and is_bounded and none_is_readable(text, last):
+    if semantics.unreadable_rows_are_null and is_bounded and none_is_readable(text, last):
         return Interval(null=True, value=False)
     value = _value_of(text, target) if argument.interval.is_point and isinstance(text, str) else None
     return strict([argument], value, value, null=value is None)

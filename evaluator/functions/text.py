@@ -116,6 +116,26 @@ def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return strict(arguments, text.lo * max(count, 0), text.lo * max(count, 0))
 
 
+def _before_first(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """substring_index(c, d, 1): what stands before the first d, or the whole text.
+
+    It is a prefix of the text, so at most the text. Unless it is a prefix of the lower bound, it is greater than that;
+    and it is one only where the prefix and d begin a text of the range.
+    """
+    separator, count = constant_of(arguments[1], "a separator"), constant_of(arguments[2], "a count")
+    if not (isinstance(separator, str) and separator and count == 1):
+        raise UnsupportedError("substring_index of this separator or count is not decided")
+    x = arguments[0].interval
+    if x.is_point:
+        part = x.lo.partition(separator)[0]
+        return strict(arguments, part, part)
+    if x.lo is None:
+        return strict(arguments, None, x.hi)
+    starts = (x.lo[:end] for end in range(len(x.lo)) if separator >= x.lo[end : end + len(separator)])
+    least = next((start for start in starts if x.hi is None or start + separator <= x.hi), x.lo)
+    return strict(arguments, least, x.hi)
+
+
 def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     x = arguments[0].interval
     return strict(arguments, len(x.lo), len(x.lo)) if x.is_point else strict(arguments, 0)
@@ -159,6 +179,7 @@ FUNCTIONS = {
     "trim": _trimmed(left=True, right=True),
     "ltrim": _trimmed(left=True, right=False),
     "rtrim": _trimmed(left=False, right=True),
+    "substring_index": RangeFunction(_text_type, _before_first),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
 }

@@ -8,6 +8,7 @@
     a constant condition used as a value         ``Literal`` of type BOOLEAN
     a condition c used as a value                ``If(c, TRUE, If(Not(c), FALSE, NULL))``
     s ILIKE 'Ab%'                                ``lower(s) LIKE 'ab%'``
+    split(s, '-')[0]                             ``substring_index(s, '-', 1)``
     a part that is not understood                ``Opaque`` as a value, ``Unknown`` as a condition (C1)
     ===========================================  ====================================================================
 
@@ -34,9 +35,19 @@ from evaluator.language.expression import (
     Unknown,
     walk,
 )
-from evaluator.language.types import BOOLEAN, Type
+from evaluator.language.regular_expression import plain_text
+from evaluator.language.types import BOOLEAN, INT, STRING, Type
 
-__all__ = ["TRUE", "any_case_like", "as_condition", "as_operand", "case_when", "condition_of_truth", "truth_of"]
+__all__ = [
+    "TRUE",
+    "any_case_like",
+    "as_condition",
+    "as_operand",
+    "case_when",
+    "condition_of_truth",
+    "item_of_array",
+    "truth_of",
+]
 
 TRUE = Literal(True, BOOLEAN)
 _FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
@@ -78,6 +89,23 @@ def any_case_like(operand: Operand, pattern: str, escape: str) -> HudiExpression
     if not pattern.isascii() or escape.isalpha():
         return Unknown("ILIKE with letters beyond ASCII, or with a letter as its escape, is not decided")
     return Like(Call("lower", (operand,)), pattern.lower(), escape)
+
+
+def item_of_array(array: Node, place: Node, first: int) -> Operand | None:
+    """The first item of a text that is split, whose place is ``first``; None for any other item.
+
+    >>> from evaluator.language.expression import Column
+    >>> split = Call("split", (Column(("s",)), Literal("[|]", STRING)))
+    >>> print(item_of_array(split, Literal(0, INT), 0), item_of_array(split, Literal(1, INT), 0))
+    substring_index(s, '|', 1) None
+    """
+    match array:
+        case Call(function="split", arguments=(text, Literal(value=str(pattern)), *limit)):
+            is_whole = all(isinstance(one, Literal) and one.value == -1 for one in limit)
+            separator = plain_text(pattern)
+            if isinstance(place, Literal) and place.value == first and is_whole and separator is not None:
+                return Call("substring_index", (text, Literal(separator, STRING), Literal(1, INT)))
+    return None
 
 
 def condition_of_truth(node: Node) -> HudiExpression | None:

@@ -22,15 +22,11 @@ Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep 
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from evaluator.language.epoch import EPOCH, MICROSECOND
+from evaluator.language.literal_text import key_value, keys_text, literal_text, moment_text, quoted
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -314,11 +310,11 @@ def _text(node: Node, parts: list[str]) -> str:
             shown = parts[1:] if len(parts) <= 9 else [*parts[1:9], f"... {len(parts) - 9} more"]
             return f"{parts[0]} IN ({', '.join(shown)})"
         case InKeys(keys=keys):
-            return f"{parts[0]} IN ({_keys_text(keys)})"
+            return f"{parts[0]} IN ({keys_text(keys)})"
         case IsNull():
             return f"{parts[0]} IS NULL"
         case Like(pattern=pattern):
-            return f"{parts[0]} LIKE {_quoted(pattern)}"
+            return f"{parts[0]} LIKE {quoted(pattern)}"
         case Constant(value=value):
             return "NULL" if value is None else str(value).upper()
         case Unknown(reason=reason) | Opaque(reason=reason):
@@ -326,7 +322,7 @@ def _text(node: Node, parts: list[str]) -> str:
         case Column():
             return node.name
         case Literal(value=value, type=literal_type):
-            return _literal_text(value, literal_type)
+            return literal_text(value, literal_type)
         case Cast(type=target):
             return f"CAST({parts[0]} AS {target})"
         case If():
@@ -337,52 +333,6 @@ def _text(node: Node, parts: list[str]) -> str:
             return f"{name}({', '.join(parts)})"
         case _:
             raise TypeError(f"not a node: {node!r}")
-
-
-def _keys_text(keys: KeySet) -> str:
-    """``1,000,000 keys from 3 to 5999999``."""
-    if not len(keys):
-        return "no key"
-    least, greatest = (_literal_text(key_value(keys[at], keys.type), keys.type) for at in (0, -1))
-    return f"{len(keys):,} keys from {least} to {greatest}"
-
-
-def key_value(key: object, of: Type) -> object:
-    """A key of a key set as a literal holds it."""
-    if not isinstance(key, Fraction):
-        return key
-    return Decimal(key.numerator * 10**of.scale // key.denominator).scaleb(-of.scale)
-
-
-def _literal_text(value: object, value_type: Type) -> str:
-    if value is None:
-        return "NULL"
-    if value_type.kind is Kind.DATE or value_type.kind.is_timestamp:
-        word = "DATE" if value_type.kind is Kind.DATE else "TIMESTAMP"
-        return f"{word} {_quoted(moment_text(value, value_type))}"
-    if value_type.kind is Kind.BINARY and isinstance(value, bytes):
-        return f"X'{value.hex().upper()}'"
-    return _quoted(value) if isinstance(value, str) else str(value)
-
-
-def moment_text(value: Any, value_type: Type) -> str:
-    """A date or timestamp value in ISO form (``Z`` behind an instant); its plain number outside the years 1 to 9999."""
-    step = datetime.timedelta(days=1) if value_type.kind is Kind.DATE else MICROSECOND
-    try:
-        moment = EPOCH + math.floor(value) * step
-    except (OverflowError, TypeError):
-        return str(value)
-    if value_type.kind is Kind.DATE:
-        date: str = moment.date().isoformat()
-        return date
-    beyond = value - math.floor(value)
-    zone = "Z" if value_type.kind is Kind.TIMESTAMP_LTZ else ""
-    text: str = moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
-    return text
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def to_dict(node: Node) -> dict[str, object]:

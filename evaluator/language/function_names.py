@@ -224,6 +224,7 @@ FUNCTION_NAMES = (
     FunctionName("instr", catalyst=("StringInstr",)),
     FunctionName("ascii", catalyst=("Ascii",)),
     FunctionName("bit_length", catalyst=("BitLength",)),
+    FunctionName("split", catalyst=("StringSplit",)),
     FunctionName("split_part", catalyst=("SplitPart",)),
     FunctionName("substring_index", catalyst=("SubstringIndex",), hive=("GenericUDFSubstringIndex",)),
     FunctionName("concat", sql="DPipe", catalyst=("Concat",)),

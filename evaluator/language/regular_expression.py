@@ -24,12 +24,16 @@ import re
 from evaluator.language.expression import And, HudiExpression, Like, Operand, Or, Unknown
 from evaluator.language.like import escape_text
 
-__all__ = ["matches"]
+__all__ = ["matches", "plain_text"]
 
 _PLAIN = r"[A-Za-z0-9 _%/:;,=<>@#&~!\"'`-]"
 _START = re.compile(rf"\^((?:{_PLAIN}(?![?*{{]))+)(.*)", re.DOTALL)
 #: A group of plain alternatives at the start; a quantifier behind it may make it absent.
 _GROUP = re.compile(rf"\^\(((?:{_PLAIN}+\|)*{_PLAIN}+)\)(?![?*{{])(.*)", re.DOTALL)
+_SIGNS = r"[.|*+?^$(){}\[\]\\/,;:#_ -]"
+#: A plain character, a sign behind a backslash, or a sign alone in brackets.
+_ESCAPED = re.compile(rf"\\({_SIGNS})|\[([.|*+?$(){{}}/,;:#_ -])\]")
+_PLAIN_TEXT = re.compile(rf"(?:{_PLAIN}|{_ESCAPED.pattern})+")
 _REST = "the rest of a regular expression is not decided"
 
 
@@ -37,6 +41,17 @@ def matches(operand: Operand, pattern: str) -> HudiExpression:
     """``operand RLIKE pattern``, by Java's regular expressions."""
     found = None if "(?" in pattern else _of_group(operand, pattern) or _of_alternatives(operand, pattern)
     return found or Unknown("a regular expression without a fixed start is not decided")
+
+
+def plain_text(pattern: str) -> str | None:
+    """The one text that a regular expression matches; None for a pattern of another kind.
+
+    >>> plain_text("-"), plain_text(r"\\|"), plain_text("[.]"), plain_text("a+"), plain_text("")
+    ('-', '|', '.', None, None)
+    """
+    if _PLAIN_TEXT.fullmatch(pattern) is None:
+        return None
+    return _ESCAPED.sub(lambda found: found[1] or found[2], pattern)
 
 
 def _of_alternatives(operand: Operand, pattern: str) -> HudiExpression | None:

@@ -85,7 +85,9 @@ class Semantics:
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
     lists_meet_as_text          Spark without ANSI mode compares a text with a list of integers as text: s IN (9, 10).
-    unreadable_text_is_null     A text that is no number or date is NULL in Spark beside one, without ANSI mode.
+    unreadable_text_is_null     A constant text that is no number or date is NULL beside one in Spark without ANSI mode.
+    unreadable_rows_are_null    So is a text of a column, and in Hive 3 and 4, too. Beside a constant text these Hives
+                                say FALSE or NULL, by version and operator.
     values_from_paths           Hudi's reader in Spark takes the values of partition columns from the paths of
                                 partitions, whatever the files hold.
     functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
@@ -129,6 +131,7 @@ class Semantics:
     functions_of_spark: bool = False
     lists_meet_as_text: bool = False
     unreadable_text_is_null: bool = False
+    unreadable_rows_are_null: bool = False
     values_from_paths: bool = False
     clock: Clock | None = None
 
@@ -223,11 +226,18 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "dates_move_by_instant",
         "casts_may_vanish",
     ),
-    "hive3": (*_HIVE, "casts_may_vanish", "binary_lists_fail", "lists_take_column_type", "dates_from_any_text"),
-    "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
+    "hive3": (
+        *_HIVE,
+        "casts_may_vanish",
+        "binary_lists_fail",
+        "lists_take_column_type",
+        "dates_from_any_text",
+        "unreadable_rows_are_null",
+    ),
+    "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough", "unreadable_rows_are_null"),
     "spark": _SPARK,
     "spark-ansi": _SPARK,
-    "spark-legacy": (*_SPARK, "lists_meet_as_text", "unreadable_text_is_null"),
+    "spark-legacy": (*_SPARK, "lists_meet_as_text", "unreadable_text_is_null", "unreadable_rows_are_null"),
 }
 #: The names that ``Semantics.named`` knows.
 ENGINES = tuple(_FLAGS)

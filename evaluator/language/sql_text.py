@@ -28,6 +28,7 @@ import numpy as np
 
 from evaluator.language import expression as ex
 from evaluator.language.epoch import EPOCH, MICROSECOND
+from evaluator.language.literal_text import moment_text
 from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import Kind, Type
 
@@ -129,7 +130,7 @@ def _literal(value: Any, of: Type, *, hive: bool) -> str:
         case kind if kind.is_fractional:
             return _binary_number(value, of, hive=hive)
         case Kind.DATE:
-            text = ex.moment_text(value, of)
+            text = moment_text(value, of)
             return f"DATE '{text}'" if text != str(value) else f"date_add(DATE '1970-01-01', {value})"
         case kind if kind.is_timestamp:
             return _timestamp(value, of, hive=hive)

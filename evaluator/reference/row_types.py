@@ -56,7 +56,7 @@ _PARTS = (
     "datediff",
 )
 _DATES = ("date_add", "date_sub", "add_months", "last_day", "to_date", "trunc", "next_day")
-_TEXTS = ("lower", "upper", "initcap", "left", "substring", "trim", "ltrim", "rtrim", "repeat")
+_TEXTS = ("lower", "upper", "initcap", "left", "substring", "substring_index", "trim", "ltrim", "rtrim", "repeat")
 
 
 def result_type(function: str, types: Sequence[Type]) -> Type:

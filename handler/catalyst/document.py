@@ -9,7 +9,7 @@ the node, what that JSON leaves out:
     ================================  ==================================================================
     Literal of type timestamp         microseconds since 1970 in UTC, an integer of 64 bits
     Literal of type binary            {"base64": text}
-    Like                              the escape character
+    Like, ILike                       the escape character
     LikeAny, LikeAll, and NOT         a list of texts, null for NULL
     InSet                             a list of [type, value] in Spark's internal form: days and microseconds as
                                       integers, decimals as text, "NaN", "Infinity", "-Infinity", {"base64": text};
@@ -152,7 +152,7 @@ def _exact(node: Mapping[str, Any], value: Any) -> Any:
             return _long(value)
         case "Literal", {"base64": str(text)} if node.get("dataType") == "binary":
             return _bytes(text)
-        case "Like", str() if len(value) == 1:
+        case "Like" | "ILike", str() if len(value) == 1:
             return value
         case _, list() if name in _PATTERNS and all(text is None or isinstance(text, str) for text in value):
             return value
@@ -160,7 +160,7 @@ def _exact(node: Mapping[str, Any], value: Any) -> Any:
             return [_member(member) for member in value]
         case "InSet", {"type": str(type_name), "differences": str(text)}:
             return _keys(type_name, text)
-        case _, str() if name not in ("Literal", "Like", "InSet", *_PATTERNS):
+        case _, str() if name not in ("Literal", "Like", "ILike", "InSet", *_PATTERNS):
             return value
         case _:
             raise DocumentError(f"the filter has a value that a node of class {name:.60} cannot have")

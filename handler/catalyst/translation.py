@@ -13,6 +13,7 @@
     AttributeReference, GetStructField            a column with the type that Spark gave it
     Literal, Cast                                 ``handler.catalyst.literals``
     If, CaseWhen, Coalesce                        if, coalesce
+    IN and = over CreateNamedStruct               ``handler.catalyst.structs``
     functions                                     ``evaluator.language.function_names``
     an expression that Spark replaces (``nvl``)   its replacement
     anything else                                 ?(reason) at that node (C1)
@@ -30,7 +31,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluator.language.construction import TRUE, any_case_like, as_condition, as_operand, case_when
+from evaluator.language.construction import TRUE, case_when, item_of_array
 from evaluator.language.expression import (
     And,
     Call,
@@ -42,7 +43,6 @@ from evaluator.language.expression import (
     If,
     In,
     IsNull,
-    Like,
     Literal,
     Node,
     Not,
@@ -52,19 +52,20 @@ from evaluator.language.expression import (
     Unknown,
 )
 from evaluator.language.function_names import CATALYST_COMPARISONS, CATALYST_FUNCTIONS, MIRRORED
-from evaluator.language.like import escape_text
-from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
 from handler.catalyst.functions import DAY_FUNCTIONS, IN_WORDS, RUN_TIME_CLASSES, TRANSPARENT
 from handler.catalyst.literals import cast_of, literal_of, type_of
 from handler.catalyst.moments import MOMENTS, interval_literal, moved_or_none
+from handler.catalyst.node_forms import condition_form, operand_form
+from handler.catalyst.patterns import PATTERNS
 from handler.catalyst.sorted_keys import SortedKeys, in_sorted_keys
+from handler.catalyst.structs import compared_structs, in_structs, struct_literal, struct_of
 from handler.catalyst.tree import CatalystNode, read_tree
 
 __all__ = ["condition_of", "is_named"]
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+_FALSE = Literal(False, BOOLEAN)
 #: Nodes that a translated condition may have. A condition used as a value is repeated, so nesting can double the tree.
 MAX_NODES = 100_000
 
@@ -85,7 +86,7 @@ def condition_of(
     >>> print(condition_of(nodes))
     (i < 5 AND ?(function rand is known only when the query runs))
     """
-    return _condition(_Translator(zone).translate(read_tree(items, exact)))
+    return condition_form(_Translator(zone).translate(read_tree(items, exact)))
 
 
 class _Translator:
@@ -125,7 +126,7 @@ class _Translator:
         if moved is not None:
             return moved
         if name in CATALYST_FUNCTIONS:
-            return _call(node, [_operand(child) for child in children])
+            return _call(node, [operand_form(child) for child in children])
         if name in RUN_TIME_CLASSES:
             return Opaque(f"{_sql_name(node)} is known only when the query runs")
         if len(children) == 1 and (name in TRANSPARENT or "replacement" in node.fields):
@@ -136,13 +137,20 @@ class _Translator:
             case "GetStructField":
                 return _field(node, children[0])
             case "Literal":
-                return interval_literal(node.fields) or literal_of(node.fields, node.exact, self._zone)
+                special = interval_literal(node.fields) or struct_literal(node.fields)
+                return special or literal_of(node.fields, node.exact, self._zone)
+            case "GetArrayItem" if len(children) == 2:
+                return item_of_array(children[0], children[1], 0) or Opaque(_undecided(node))
+            case "ElementAt" if len(children) == 2:
+                return item_of_array(children[0], children[1], 1) or Opaque(_undecided(node))
+            case "CreateNamedStruct":
+                return struct_of([operand_form(child) for child in children])
             case "TypedNullLiteral":
                 return Literal(None, Type(Kind.VOID))
             case "Cast" if len(children) == 1:
-                return cast_of(_operand(children[0]), type_of(node.fields["dataType"]))
+                return cast_of(operand_form(children[0]), type_of(node.fields["dataType"]))
             case "If" if len(children) == 3:
-                return If(_condition(children[0]), _operand(children[1]), _operand(children[2]))
+                return If(condition_form(children[0]), operand_form(children[1]), operand_form(children[2]))
             case "CaseWhen":
                 return _case(children)
             case _:
@@ -176,26 +184,6 @@ def _sql_name(node: CatalystNode) -> str:
     return "function " + _HUMPS.sub("_", node.name).lower()
 
 
-def _condition(node: Node) -> HudiExpression:
-    """A node as a condition: a boolean value is compared with TRUE."""
-    condition = as_condition(node)
-    if condition is not None:
-        return condition
-    assert isinstance(node, Operand)
-    return Compare("=", node, TRUE)
-
-
-def _operand(node: Node) -> Operand:
-    """A node as a value: a condition is TRUE, FALSE or NULL."""
-    operand = as_operand(node)
-    if operand is not None:
-        return operand
-    if isinstance(node, Compare) and node.op == "=" and node.right is TRUE:
-        return node.left
-    assert isinstance(node, HudiExpression)
-    return If(node, TRUE, If(Not(node), _FALSE, _NULL))
-
-
 def _column(path: tuple[str, ...], column_type: Type) -> Column:
     return Column(path, None if column_type.kind is Kind.OTHER else column_type)
 
@@ -225,6 +213,9 @@ def _struct_fields(node: CatalystNode) -> Sequence[Mapping[str, Any]]:
 
 
 def _compare(op: str, left: Node, right: Node) -> HudiExpression:
+    of_structs = compared_structs(op, left, right)
+    if of_structs is not None:
+        return of_structs
     if isinstance(left, Literal) and isinstance(right, HudiExpression):
         left, right = right, left
         op = MIRRORED[op]
@@ -234,7 +225,7 @@ def _compare(op: str, left: Node, right: Node) -> HudiExpression:
             return condition
         if op == "<=>":  # FALSE, not NULL, where the condition is NULL
             return And((condition, Compare("=", If(condition, TRUE, _FALSE), TRUE)))
-    left_operand, right_operand = _operand(left), _operand(right)
+    left_operand, right_operand = operand_form(left), operand_form(right)
     return Compare(op, _uncast_text(left_operand, right_operand), _uncast_text(right_operand, left_operand))
 
 
@@ -259,7 +250,7 @@ def _not(node: CatalystNode, children: list[Node]) -> HudiExpression:
         case Compare(op="=", left=left, right=right) if node.children[0].name == "EqualTo":
             return Compare("!=", left, right)
         case child:
-            return Not(_condition(child))
+            return Not(condition_form(child))
 
 
 #: IN of an empty list is FALSE in Spark 4; in Spark 3.5 it is NULL where the value is NULL.
@@ -269,17 +260,17 @@ _EMPTY_IN = Or((Constant(False), And((Constant(None), Unknown("IN of an empty li
 def _in(_: CatalystNode, children: list[Node]) -> HudiExpression:
     if len(children) == 1:
         return _EMPTY_IN
-    value, *members = (_operand(child) for child in children)
-    return In(value, tuple(members))
+    value, *members = (operand_form(child) for child in children)
+    return in_structs(value, members) or In(value, tuple(members))
 
 
 def _in_set(node: CatalystNode, children: list[Node]) -> HudiExpression:
     """The optimiser's form of a long IN. ``exact`` has the members as (type name, value in Spark's internal form)."""
     if isinstance(node.exact, SortedKeys):
-        return in_sorted_keys(_operand(children[0]), node.exact)
+        return in_sorted_keys(operand_form(children[0]), node.exact)
     if not isinstance(node.exact, Sequence) or not node.exact:
         return Unknown("a list whose members are not told is not decided")
-    return In(_operand(children[0]), tuple(_member(name, value) for name, value in node.exact))
+    return In(operand_form(children[0]), tuple(_member(name, value) for name, value in node.exact))
 
 
 def _member(type_name: str, value: Any) -> Operand:
@@ -290,69 +281,9 @@ def _member(type_name: str, value: Any) -> Operand:
     return literal_of({"dataType": type_name, "value": value}, value, "UTC")
 
 
-def _like(node: CatalystNode, children: list[Node]) -> HudiExpression:
-    escape = node.exact
-    if not isinstance(escape, str) or len(escape) != 1:
-        return Unknown("LIKE with an escape character that is not told is not decided")
-    return _like_pattern(children, lambda text: text, escape)
-
-
-def _ilike(node: CatalystNode, children: list[Node]) -> HudiExpression:
-    escape = node.exact
-    if not isinstance(escape, str) or len(escape) != 1:
-        return Unknown("ILIKE with an escape character that is not told is not decided")
-    match children:
-        case [value, Literal(value=str(text), type=Type(kind=Kind.STRING))]:
-            return any_case_like(_operand(value), text, escape)
-        case _:
-            return _like_pattern(children, lambda text: text)
-
-
-def _like_pattern(children: list[Node], pattern_of: Callable[[str], str], escape: str = "\\") -> HudiExpression:
-    """``value LIKE pattern_of(text)`` of the children [value, text]."""
-    match children:
-        case [value, Literal(value=str(text), type=Type(kind=Kind.STRING))]:
-            return Like(_operand(value), pattern_of(text), escape)
-        case [_, Literal(value=None)]:
-            return Constant(None)
-        case _:
-            return Unknown("a pattern that is not a constant is not decided")
-
-
-def _affix(before: str, after: str) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
-    def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
-        return _like_pattern(children, lambda text: before + escape_text(text) + after)
-
-    return build
-
-
-def _like_patterns(
-    connector: type[And] | type[Or], negation: type[Not] | None
-) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
-    """LIKE ANY is an Or, LIKE ALL an And, each NOT form of negated tests. ``exact`` has the patterns, None for NULL."""
-
-    def build(node: CatalystNode, children: list[Node]) -> HudiExpression:
-        if not isinstance(node.exact, Sequence) or not node.exact:
-            return Unknown("LIKE with patterns that are not told is not decided")
-        tests = [Constant(None) if text is None else Like(_operand(children[0]), str(text)) for text in node.exact]
-        return connector(tuple(tests if negation is None else map(negation, tests)))
-
-    return build
-
-
-def _rlike(_: CatalystNode, children: list[Node]) -> HudiExpression:
-    match children:
-        case [value, Literal(value=str(pattern))]:
-            return matches(_operand(value), pattern)
-        case [_, Literal(value=None)]:
-            return Constant(None)
-        case _:
-            return Unknown("a regular expression that is not a constant is not decided")
-
-
 def _connector(kind: type[And] | type[Or]) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
-        return kind(tuple(_flat(kind, map(_condition, children))))
+        return kind(tuple(_flat(kind, map(condition_form, children))))
 
     return build
 
@@ -368,10 +299,10 @@ def _flat(kind: type[And] | type[Or], parts: Iterable[HudiExpression]) -> Iterab
 def _case(children: list[Node]) -> Operand:
     """CASE WHEN: conditions and results in turn, and the ELSE value if there is one."""
     branches = [
-        (_condition(condition), _operand(result))
+        (condition_form(condition), operand_form(result))
         for condition, result in zip(children[::2], children[1::2], strict=False)
     ]
-    return case_when(branches, _operand(children[-1]) if len(children) % 2 else Literal(None, Type(Kind.VOID)))
+    return case_when(branches, operand_form(children[-1]) if len(children) % 2 else Literal(None, Type(Kind.VOID)))
 
 
 def _call(node: CatalystNode, arguments: list[Operand]) -> Operand:
@@ -401,26 +332,26 @@ _CONDITIONS: Mapping[str, Callable[[CatalystNode, list[Node]], HudiExpression]] 
     "And": _connector(And),
     "Or": _connector(Or),
     "Not": _not,
-    "IsNull": lambda _, children: IsNull(_operand(children[0])),
-    "IsNotNull": lambda _, children: Not(IsNull(_operand(children[0]))),
+    "IsNull": lambda _, children: IsNull(operand_form(children[0])),
+    "IsNotNull": lambda _, children: Not(IsNull(operand_form(children[0]))),
     "In": _in,
     "InSet": _in_set,
-    "Like": _like,
-    "ILike": _ilike,
-    "LikeAny": _like_patterns(Or, None),
-    "LikeAll": _like_patterns(And, None),
-    "NotLikeAny": _like_patterns(Or, Not),
-    "NotLikeAll": _like_patterns(And, Not),
-    "StartsWith": _affix("", "%"),
-    "EndsWith": _affix("%", ""),
-    "Contains": _affix("%", "%"),
-    "RLike": _rlike,
+    **PATTERNS,
 }
 
 _KNOWN = frozenset(
     [
         *(*CATALYST_COMPARISONS, *CATALYST_FUNCTIONS, *MOMENTS, *TRANSPARENT, *_CONDITIONS),
-        *("AttributeReference", "GetStructField", "Literal", "TypedNullLiteral", "Cast", "If", "CaseWhen"),
-        *("With", "CommonExpressionDef", "CommonExpressionRef"),
+        *(
+            "AttributeReference",
+            "GetStructField",
+            "Literal",
+            "TypedNullLiteral",
+            "Cast",
+            "If",
+            "CaseWhen",
+            "CreateNamedStruct",
+        ),
+        *("CreateNamedStruct", "With", "CommonExpressionDef", "CommonExpressionRef"),
     ]
 )

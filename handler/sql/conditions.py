@@ -9,6 +9,7 @@ b IS TRUE                 b <=> TRUE
 (condition) IS TRUE       condition AND (condition as a value) <=> TRUE
 (condition) IS NULL       (condition as a value) IS NULL
 b = (condition)           b = (condition as a value)
+(a, b) IN ((1, 2), ...)   ``handler.sql.tuples``
 startswith(s, 'p')        s LIKE 'p%', with the wildcards of p escaped
 s LIKE ANY ('a%', 'b%')   s LIKE 'a%' OR s LIKE 'b%'
 a boolean value           value = TRUE
@@ -48,6 +49,7 @@ from evaluator.language.regular_expression import matches
 from evaluator.language.types import STRING
 from handler.sql.literals import LiteralError, is_small, shortened, string
 from handler.sql.operands import OperandReader
+from handler.sql.tuples import compared, in_tuples, is_tuple
 
 __all__ = ["condition", "is_condition"]
 
@@ -171,8 +173,8 @@ def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
         return Unknown("a condition compared with a value is not decided without parentheses")
     if isinstance(right, exp.Any | exp.All) or isinstance(left, exp.Any | exp.All):
         return Unknown("ANY and ALL are not decided")
-    if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
-        return Unknown("a comparison of tuples is not decided")
+    if is_tuple(left) or is_tuple(right):
+        return compared(op, left, right, _operand) or Unknown("a comparison of tuples is not decided")
     return Compare(op, _operand(left), _operand(right))
 
 
@@ -202,8 +204,8 @@ def _in(node: exp.In) -> HudiExpression:
         return _undecided(node, "a subquery is not decided")
     if node.args.get("unnest") is not None or node.args.get("field") is not None:
         return Unknown("IN over an array is not decided")
-    if isinstance(node.this.unnest(), exp.Tuple | exp.Struct):
-        return Unknown("IN over tuples is not decided")
+    if is_tuple(node.this) and node.expressions:
+        return in_tuples(node.this, node.expressions, _operand)
     if _has_truth_value(node.this) and not isinstance(node.this, exp.Paren):
         return Unknown("IN over a condition is not decided without parentheses")
     if not node.expressions:

@@ -9,6 +9,7 @@
     nullif(a, b)           if(a = b, NULL, a)
     CASE a WHEN 1 THEN x   if(a = 1, x, NULL)
     coalesce(a > 1, FALSE) a condition as TRUE, FALSE or NULL
+    split(s, '-')[0]       substring_index(s, '-', 1)
     a[0], a subquery       Opaque with a reason (C1)
     =====================  ======================================
 
@@ -22,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from evaluator.language.construction import case_when, truth_of
+from evaluator.language.construction import case_when, item_of_array, truth_of
 from evaluator.language.expression import (
     Call,
     Cast,
@@ -169,7 +170,9 @@ class OperandReader:
             case exp.Interval():
                 return interval(node)
             case exp.Bracket():
-                return Opaque("an element of an array or a map is not decided")
+                array, places = self.read(node.this), [self.read(place) for place in node.expressions]
+                item = item_of_array(array, places[0], 0) if len(places) == 1 else None
+                return item or Opaque("an element of an array or a map is not decided")
             case exp.Query() | exp.Subquery():
                 return Opaque("a subquery is not decided")
             case exp.Predicate() | exp.Connector() | exp.Not():
@@ -221,6 +224,8 @@ class OperandReader:
             return _part_of(*arguments)
         if name in ("ltrim", "rtrim") and len(arguments) == 2:  # Spark's have the characters first
             return Call(name, arguments[::-1])
+        if name == "element_at" and len(arguments) == 2:
+            return item_of_array(*arguments, 1) or Opaque("an element of an array or a map is not decided")
         if name == "decode" and len(arguments) > 2:
             return _decoded(*arguments)
         return Call(name, arguments)

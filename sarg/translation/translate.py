@@ -251,10 +251,9 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
         for bound, hive_node in zip((low, high), node.children[2:], strict=True)
         if not (isinstance(hive_node, ConstantNode) and hive_node.value is not None)
     ]
+    if any(isinstance(bound, Literal) for bound in bounds):
+        return _between_null(invert.value, x, (low, high), node.children)
     for bound in bounds:
-        if isinstance(bound, Literal):
-            never_true = And((Unknown("BETWEEN with a NULL bound"), Constant(None)))
-            return Not(never_true) if invert.value else never_true
         if isinstance(bound, Opaque):
             raise UnsupportedError(bound.reason)
     inside: HudiExpression = And(
@@ -267,6 +266,25 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     if guards:
         inside = Or((inside, *guards))
     return Not(inside) if invert.value else inside
+
+
+def _between_null(is_negated: bool, x: Node, bounds: tuple[Node, Node], nodes: tuple[ExprNode, ...]) -> HudiExpression:
+    """BETWEEN with a bound that is NULL: never TRUE, and FALSE at most where x lies beyond the other bound.
+
+    Where the NULL has a type of its own, Hive may compare in another type: then it may be FALSE anywhere.
+    """
+    null_or_false = And((Unknown("BETWEEN with a NULL bound"), Constant(None)))
+    nulls = [bound for bound in bounds if isinstance(bound, Literal) and bound.value is None]
+    if len(nulls) == 2:
+        return Constant(None)
+    place = 1 if bounds[0] is nulls[0] else 0
+    other = bounds[place]
+    kinds = {node.type.kind for node in (nulls[0], other) if isinstance(node, Literal)} - {Kind.VOID}
+    inside: HudiExpression = null_or_false
+    if isinstance(other, Literal) and len(kinds) == 1:
+        beside = _comparison(("<=" if place else ">="), x, other, (nodes[1], nodes[2 + place]))
+        inside = Or((And((beside, Constant(None))), null_or_false))
+    return Not(inside) if is_negated else inside
 
 
 def _like(text: Node, pattern: Node) -> HudiExpression:

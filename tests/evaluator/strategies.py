@@ -364,6 +364,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
                     *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
                     *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
                     (ex.Call("left", (column, count)), STRING),
+                    (ex.Call("substring_index", (column, ex.Literal("b", STRING), ex.Literal(1, INT))), STRING),
                     (ex.Call("substr", (column, ex.Literal(1, INT), count)), STRING),
                     (ex.Call("concat", (column, ex.Literal("z", STRING))), STRING),
                     (ex.Call("concat", (ex.Literal("a", STRING), column)), STRING),

@@ -19,7 +19,8 @@ from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.construction import condition_of_truth
-from tests.prove.grammar import CAST_TARGETS, OPERATORS
+from tests.prove.grammar import OPERATORS
+from tests.prove.operand_grammar import CAST_TARGETS
 from tests.prove.values import TYPES
 from tests.prove.writers import FAULTS
 

@@ -61,6 +61,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "months_between": ("moment", "moment"),
     "next_day": ("moment", "weekday"),
     "left": ("text", "small"),
+    "substring_index": ("text", "separator", "one"),
     **dict.fromkeys(("substr", "substring"), ("text", "small", "small?")),
     "concat": ("text", "text", "text*"),
     "repeat": ("text", "small"),

@@ -39,6 +39,7 @@ def in_set(data_type, *members, column_type=None):
         ((node("EqualTo", attribute("b", "binary"), literal("[61]", "binary")), {2: b"a\x00\xff"}),
          "b = X'6100FF'"),
         ((node("Like", STRING, literal("a/%%", "string")), {0: "/"}), "s LIKE 'a/%%'"),
+        ((node("ILike", STRING, literal("A/%%", "string")), {0: "/"}), "lower(s) LIKE 'a/%%'"),
         ((node("LikeAny", STRING), {0: ["a%", None]}), "(s LIKE 'a%' OR NULL)"),
         ((node("NotLikeAll", STRING), {0: ["a%", "b%"]}), "(NOT s LIKE 'a%' AND NOT s LIKE 'b%')"),
         (in_set("integer", 3, 9, None), "c IN (3, 9, NULL)"),
@@ -53,8 +54,8 @@ def in_set(data_type, *members, column_type=None):
         ((node("EqualTo", node("Strange", STRING), literal("a", "string")), {1: "initcap2"}),
          "?(function initcap2 is not decided) = 'a'"),
     ],
-    ids=["timestamp", "binary", "Like", "LikeAny", "NotLikeAll", "integers", "long", "dates", "booleans", "doubles",
-         "floats", "decimals", "texts", "binaries", "a name"],
+    ids=["timestamp", "binary", "Like", "ILike", "LikeAny", "NotLikeAll", "integers", "long", "dates", "booleans",
+         "doubles", "floats", "decimals", "texts", "binaries", "a name"],
 )  # fmt: skip
 def test_what_the_nodes_leave_out_arrives(condition, expected):
     assert to_text(read_document(document(condition), ZONE)).upper() == expected.upper()
@@ -147,6 +148,7 @@ HOSTILE = {
     "a timestamp of many digits": one_literal("x", "timestamp", 0).replace(b'"2": 0', b'"2": ' + b"9" * 5000),
     "a binary without Base64": one_literal("x", "binary", {"base64": "%"}),
     "two escapes": document((node("Like", STRING, literal("a", "string")), {0: "//"})),
+    "two escapes of ILIKE": document((node("ILike", STRING, literal("a", "string")), {0: "//"})),
     "patterns of numbers": document((node("LikeAny", STRING), {0: [1]})),
     "members without type": document((in_set("integer", 3)[0], {0: [3]})),
     "a member NaN": document(in_set("double", float("nan"))),

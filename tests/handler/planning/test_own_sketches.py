@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 from evaluator.language.errors import SargoError
-from evaluator.language.expression import column_names, moment_text
+from evaluator.language.expression import column_names
+from evaluator.language.literal_text import moment_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import TIMESTAMP
 from evaluator.reference.row_oracle import value_of

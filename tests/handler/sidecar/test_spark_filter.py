@@ -49,6 +49,10 @@ CONDITIONS = {
         {0: [["integer", 1], ["integer", 100], ["integer", None]]},
     ),
     "s LIKE 'apple%'": (node("Like", attribute("s", "string"), literal("apple%", "string")), {0: "\\"}),
+    "s ILIKE 'APPLE/_%' ESCAPE '/'": (
+        node("ILike", attribute("s", "string"), literal("APPLE/_%", "string")),
+        {0: "/"},
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Digests, powers, angles, digits, months_between and next_day: what real Spark says of random rows.
+"""Digests, powers, angles, digits, split texts, months_between and next_day: what real Spark says of random rows.
 
 The oracle's value is Spark's, and the range of a single value holds it. ``tests/evaluator/functions/test_digests.py``
 goes from single values to ranges.
@@ -41,6 +41,10 @@ CASES = {
     "sha1(s)": ("sha1", "s"),
     "sha2(s, 224)": ("sha2", "s", (224, INT)),
     "crc32(s)": ("crc32", "s"),
+    "split(s, 'a')[0]": ("substring_index", "s", ("a", STRING), (1, INT)),
+    "split(s, '[%]')[0]": ("substring_index", "s", ("%", STRING), (1, INT)),
+    "element_at(split(s, 'B'), 1)": ("substring_index", "s", ("B", STRING), (1, INT)),
+    "substring_index(s, '%', 1)": ("substring_index", "s", ("%", STRING), (1, INT)),
     "hex(l)": ("hex", "l"),
     "bin(l)": ("bin", "l"),
     "ascii(s)": ("ascii", "s"),

@@ -247,7 +247,7 @@ def test_a_timestamp_is_an_instant_in_spark_and_a_wall_clock_in_hive():
         "s ILIKE concat(s, s)",
         "a IN (SELECT b FROM t)",
         "EXISTS (SELECT 1 FROM t)",
-        "(a, b) IN ((1, 2))",
+        "(a, b) < (1, 2)",
         "s NOT LIKE ANY ('x')",
         "s LIKE b",
         "contains(s, b)",

@@ -26,7 +26,9 @@ from evaluator.language.expression import (
     fold,
     walk,
 )
+from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
+from tests.evaluator.short_forms import HIVE, outcome_of, stats
 from tests.sarg.corpus import record, records
 from tests.sarg.kryo_writer import (
     INT as INT_INFO,
@@ -259,7 +261,24 @@ class TestBetween:
     def test_a_null_bound_is_never_true(self):
         flag = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
         expression = sarg.decode(write(function("Between", flag, column("a"), constant(None), integer(9))))
-        assert expression == Not(And((Unknown("BETWEEN with a NULL bound"), Constant(None))))
+        never = And((Unknown("BETWEEN with a NULL bound"), Constant(None)))
+        assert expression == Not(
+            Or((And((Compare("<=", Column(("a",), INT), Literal(9, INT)), Constant(None))), never))
+        )
+
+    @pytest.mark.parametrize(("is_negated", "least", "expected"), [(True, 5, "N"), (True, -5, "TN"), (False, 5, "N")])
+    def test_a_null_bound_is_false_only_beyond_the_other_one(self, is_negated, least, expected):
+        """a NOT BETWEEN 0 AND NULL is TRUE, if ever, where a < 0."""
+        flag = constant(Wrapper("java.lang.Boolean", is_negated), type_info("boolean"))
+        expression = sarg.decode(write(function("Between", flag, column("a"), integer(0), constant(None))))
+        for engine in (HIVE, Semantics.named("hive4", "UTC")):
+            assert outcome_of(expression, {"a": stats(INT, least, 9)}, engine) == expected
+
+    def test_a_null_of_another_type_may_change_the_comparison(self):
+        flag = constant(Wrapper("java.lang.Boolean", False), type_info("boolean"))
+        null = constant(None, type_info("double"))
+        expression = sarg.decode(write(function("Between", flag, column("a"), integer(0), null)))
+        assert expression == And((Unknown("BETWEEN with a NULL bound"), Constant(None)))
 
     def test_a_flag_that_is_not_a_constant_is_unknown(self):
         flag = column("bo", type_info("boolean"))

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ILike;
 import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Like;
 import org.apache.spark.sql.catalyst.expressions.LikeAllBase;
@@ -27,7 +28,7 @@ import scala.collection.JavaConverters;
  *   ------------------------------  -----------------------------------------------------------
  *   Literal of type timestamp       microseconds since 1970, in UTC
  *   Literal of type binary          {"base64": "..."}
- *   Like                            the escape character, as a text
+ *   Like, ILike                     the escape character, as a text
  *   LikeAny, LikeAll, NotLike...    the patterns: a list of texts and nulls
  *   InSet                           a list of [type, value], as Spark has the values inside; of
  *                                   many integers as {@link SortedKeys}
@@ -75,6 +76,9 @@ final class ExactValues {
     }
     if (node instanceof Like) {
       return text(String.valueOf(((Like) node).escapeChar()));
+    }
+    if (node instanceof ILike) {
+      return text(String.valueOf(((ILike) node).escapeChar()));
     }
     if (node instanceof LikeAnyBase) {
       return texts(Seqs.list(((LikeAnyBase) node).patterns()));

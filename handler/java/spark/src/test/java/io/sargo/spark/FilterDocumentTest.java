@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ILike;
 import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Like;
 import org.apache.spark.sql.catalyst.expressions.LikeAny;
@@ -79,6 +80,12 @@ class FilterDocumentTest {
                 new Literal(utf8("a"), DataTypes.StringType),
                 '\\'),
             "{\"0\":\"\\\\\"}"),
+        arguments(
+            new ILike(
+                column("c", DataTypes.StringType),
+                new Literal(utf8("A"), DataTypes.StringType),
+                '/'),
+            "{\"0\":\"/\"}"),
         arguments(
             new Not(
                 new Like(

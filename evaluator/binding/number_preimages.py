@@ -1,0 +1,130 @@
+"""Where a text column has to lie for its texts to be read as a given number: ``zip = 94105``, ``CAST(s AS INT) = 5``.
+
+The order of texts is not that of the numbers that they denote, but a text that is read as 94105 begins like one:
+
+    s = 94105 (as integers)    s begins with 94105, or with 9, 94, 941 or 9410 and a point (9.4105e4),
+                               or with a blank, a sign, a point or a 0, or beyond ASCII
+    s = 500                    s begins with 500, or with 5 or 50 and no digit behind (5e2)
+    s = -5                     s begins with a blank or a sign, or beyond ASCII
+
+A text that begins with another digit has other leading digits, whatever its exponent. Doubles and decimals are rounded
+as they are read, so their texts may also begin like the numbers just below. Zero has texts of any digits (``1e-999``).
+
+This is ANDed to the comparison, and NULL where the column lies elsewhere: there the comparison is FALSE, or NULL as the
+text is no number, and both stay what they are. So it applies where such a text is NULL, not an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import takewhile
+
+from evaluator.binding.leaves import Comparison, IntervalSets, Test
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction
+from evaluator.binding.text_pieces import pieces_outside, text_piece
+from evaluator.language import outcome
+from evaluator.language.types import Kind, Type
+
+__all__ = ["implied_by_number"]
+
+#: Leading digits that are compared.
+_DIGITS = 8
+#: More than what reading a text rounds by, as a share of the number, and the least number for which it is.
+_ROUNDING = {
+    Kind.FLOAT: (Fraction(1, 10**6), Fraction(1, 10**30)),
+    Kind.DOUBLE: (Fraction(1, 10**9), Fraction(1, 10**300)),
+}
+#: Blanks, signs, the point and 0 are below this text, all digits of other scripts from this one on.
+_FIRST_DIGIT, _BEYOND_ASCII = "1", "\x7f"
+_PLAIN = (Kind.STRING, Kind.VARCHAR)
+
+
+def implied_by_number(test: Test) -> IntervalSets | None:
+    """A condition on a text column that holds wherever it is read as the number of a test; None for other tests."""
+    match test:
+        case Comparison(
+            op="=" | "<=>",
+            left=BoundFunction(function="cast", arguments=(BoundColumn() as column,), type=target) as operand,
+            right=BoundConstant(interval=constant),
+        ) if (
+            operand.semantics.unreadable_rows_are_null
+            and column.field.type.kind in _PLAIN
+            and column.type == column.field.type
+            and target.kind.is_number
+            and constant.is_point
+            and not constant.null
+            and math.isfinite(constant.lo)
+        ):
+            ranges = _ranges(Fraction(constant.lo), target)
+        case _:
+            return None
+    if not ranges:
+        return None
+    inside = [
+        text_piece(None, ranges[0][1]),
+        *(text_piece(*one) for one in ranges[1:]),
+        text_piece(_BEYOND_ASCII, None),
+    ]
+    *outside, _ = list(pieces_outside(ranges))[1:]
+    outside.append(text_piece(max(hi for _, hi in ranges), _BEYOND_ASCII))
+    return IntervalSets(column, tuple(inside), (), tuple(outside), outcome.NULL)
+
+
+def _ranges(number: Fraction, target: Type) -> list[tuple[str, str]]:
+    """The ASCII texts that may be read as a number, in their order, the first from the empty text on; or none."""
+    if number < 0:
+        return [("", "0")]
+    windows = list(_windows(number, target))
+    starts = [_leading_digits(lo, hi) for lo, hi in windows]
+    if not windows or not all(starts):
+        return []
+    return [("", _FIRST_DIGIT), *sorted({piece for start in starts for piece in _beginning_with(start, target)})]
+
+
+def _windows(number: Fraction, target: Type) -> Iterator[tuple[Fraction, Fraction]]:
+    """What texts of a positive number denote: from the first number on, and below the second."""
+    if target.kind.is_integer:
+        if number:
+            yield number, number + 1  # the digits behind the point are cut off
+        return
+    if target.kind is Kind.DECIMAL:
+        margin, least = Fraction(1, 10**target.scale), Fraction(2, 10**target.scale)
+    else:
+        share, least = _ROUNDING[target.kind]
+        margin = number * share
+    if number >= least:
+        yield number - margin, number
+        yield number, number + 2 * margin
+
+
+def _leading_digits(lo: Fraction, hi: Fraction) -> str:
+    """The digits with which all numbers from lo on and below hi begin."""
+    exponent = len(str(math.floor(lo))) - 1 if lo >= 1 else -len(str(math.floor(1 / lo)))
+    while Fraction(10) ** exponent > lo:
+        exponent -= 1
+    while Fraction(10) ** (exponent + 1) <= lo:
+        exponent += 1
+    unit = Fraction(10) ** (exponent - _DIGITS + 1)
+    first, last = str(math.floor(lo / unit)), str(math.ceil(hi / unit) - 1)
+    if len(first) != len(last):
+        return ""
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=True)))
+
+
+def _beginning_with(digits: str, target: Type) -> Iterator[tuple[str, str]]:
+    """Texts that begin with these digits, or with fewer of them and a point, or with all of them but zeros.
+
+    Only ``BigDecimal`` reads digits of other scripts behind those of ASCII.
+    """
+    yield digits, _after(digits)
+    for count in range(1, len(digits)):
+        start = digits[:count]
+        yield start, start + "0"
+        if target.kind is Kind.DECIMAL or not digits[count:].strip("0"):
+            yield start + ":", _after(start)
+
+
+def _after(digits: str) -> str:
+    return digits[:-1] + chr(ord(digits[-1]) + 1)

@@ -1,0 +1,134 @@
+"""A text that is read as a number begins like one: what the texts of a slice begin with decides ``s = 94105``."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.language import expression as ex
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DATE, DOUBLE, FLOAT, INT, STRING, Type, decimal_type
+from handler.sql.parsing import parse
+from tests.evaluator.short_forms import col, lit, outcome_of, stats
+from tests.sampling import examples
+
+DECIDED = ("spark-legacy", "hive3", "hive4")
+
+TABLE = [
+    ("s = 94105", "10001", "19999", False),
+    ("s = 94105", "94106", "94999", False),
+    ("s = 94105", "94000", "94104", True),  # 94104.99999999999999 is 94105.0 as a double
+    ("CAST(s AS INT) = 94105", "941", "94104", True),  # 941.05e2 lies between them
+    ("CAST(s AS INT) = 94105", "94100", "94104", False),
+    ("CAST(s AS INT) = 94105", "942", "949", False),
+    ("CAST(s AS INT) = 500", "501", "59", True),  # 50e1
+    ("CAST(s AS INT) = 500", "51", "59", False),
+    ("CAST(s AS INT) = 501", "502", "59", False),
+    ("s = 94105", "94106", "95", False),
+    ("s = 94105", "942", "943", False),
+    ("s = 94105", "95", "99", False),
+    ("s = 94105", "94105", "941059", True),
+    ("s = 94105", "9", "91", True),  # 9.4105e4
+    ("s = 94105", "0", "09", True),
+    ("s = 94105", " ", "!", True),
+    ("s = 94105", "+", "-", True),
+    ("s = 94105", "a", "c", False),
+    ("s = 94105", "é", "z\u0660", True),
+    ("s = -5", "1", "9", False),
+    ("s = -5", "-9", "-1", True),
+    ("s = 0", "1", "9", True),  # 1e-999
+    ("CAST(s AS DOUBLE) = 10.0D", "2", "8", False),
+    ("CAST(s AS DOUBLE) = 10.0D", "9", "99", True),
+    ("CAST(s AS DECIMAL(4, 1)) = 7.5", "8", "9", False),
+    ("CAST(s AS DECIMAL(4, 1)) = 7.5", "73", "74", True),
+    ("CAST(s AS DECIMAL(4, 1)) = 7.5", "1", "6", False),
+]
+
+
+@pytest.mark.parametrize("engine", DECIDED)
+@pytest.mark.parametrize(("text", "lo", "hi", "may_be"), TABLE, ids=str)
+def test_the_beginnings_of_texts_decide_an_equality(text: str, lo: str, hi: str, may_be: bool, engine: str) -> None:
+    lo, hi = sorted((lo, hi))
+    got = outcome_of(parse(text, engine), {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))  # type: ignore[arg-type]
+    assert ("T" in got) == may_be
+    negated = parse(f"NOT ({text})", engine)  # type: ignore[arg-type]
+    assert "N" in outcome_of(negated, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))
+
+
+@pytest.mark.parametrize("engine", ["spark", "spark-ansi", "hive"])
+def test_where_a_bad_text_may_be_an_error_nothing_is_decided(engine: str) -> None:
+    expression = parse("CAST(s AS INT) = 94105", engine)  # type: ignore[arg-type]
+    assert outcome_of(expression, {"s": stats(STRING, "a", "c")}, Semantics.named(engine, "UTC")) == "TFN"
+
+
+def test_other_tests_are_left_alone() -> None:
+    legacy = Semantics.named("spark-legacy", "UTC")
+    for text in ("CAST(s AS INT) > 5", "CAST(s AS INT) != 5", "CAST(s AS DATE) = DATE '2020-01-01'"):
+        assert "F" in outcome_of(parse(text, "spark-legacy"), {"s": stats(STRING, "6", "9")}, legacy)
+    assert "T" in outcome_of(parse("CAST(d AS INT) = 5", "spark-legacy"), {"d": stats(DATE, 1, 9)}, legacy)
+
+
+def spellings(number: Decimal) -> st.SearchStrategy[str]:
+    """Texts that an engine may read as a number: with an exponent, blanks, zeros, a sign, digits that are lost."""
+    sign = "-" if number < 0 else ""
+    digits = "".join(map(str, abs(number).as_tuple().digits)).lstrip("0") or "0"
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)
+
+    def spelled(shift: int, zeros: int, before: str, after: str) -> str:
+        padded = digits + "0" * zeros
+        at = max(1, min(len(padded), shift))
+        mantissa = padded[:at] + ("." + padded[at:] if at < len(padded) else "")
+        power = exponent - zeros + len(padded) - at
+        return before + (sign or "") + mantissa + (f"e{power}" if power else "") + after
+
+    plain = format(abs(number), "f")
+    return st.one_of(
+        st.builds(
+            spelled,
+            st.integers(1, 9),
+            st.integers(0, 4),
+            st.sampled_from(["", " ", "\t", "\n"]),
+            st.sampled_from(["", " ", "d", "f"]),
+        ),
+        st.sampled_from([sign + plain, sign + "0" + plain, sign + plain + ".0" * ("." not in plain)]),
+        st.just(sign + plain + ("" if "." in plain else ".") + "0000000000000000000001"),
+    )
+
+
+def reads(text: str, target: Type) -> object:
+    """What the most generous engine reads: blanks, exponents, digits that are cut off or rounded."""
+    number = Decimal(text.strip().rstrip("dfDF"))
+    if target.kind.is_integer:
+        return int(number)
+    return float(number)
+
+
+@settings(max_examples=examples(400, at_night=10_000))
+@given(st.data())
+def test_no_text_that_is_read_as_the_number_lies_where_it_is_ruled_out(data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from([INT, BIGINT, DOUBLE]))
+    number = data.draw(
+        st.integers(-(10**9), 10**9).map(Decimal)
+        if target.kind.is_integer
+        else st.builds(lambda n, e: Decimal(n).scaleb(e), st.integers(-(10**6), 10**6), st.integers(-12, 12))
+    )
+    text = data.draw(spellings(number))
+    value = reads(text, target)
+    other = data.draw(st.text("0123456789.+-e ab", min_size=0, max_size=6) | st.just(text))
+    lo, hi = sorted((text, other))
+    expression = ex.Compare("=", ex.Cast(col("s"), target), lit(value, target))
+    for engine in DECIDED:
+        assert "T" in outcome_of(expression, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))
+
+
+@pytest.mark.parametrize("target", [FLOAT, DOUBLE, decimal_type(10, 2)])
+def test_a_number_that_rounding_reaches_keeps_its_texts(target: Type) -> None:
+    legacy = Semantics.named("spark-legacy", "UTC")
+    value: object = Decimal("8.00") if target.kind.value == "decimal" else 8.0
+    for text in ("8", "7.99999999999999999", "8.00000000000000001", "7999999999999999999e-18", "8e0", "80e-1"):
+        expression = ex.Compare("=", ex.Cast(col("s"), target), lit(value, target))
+        assert "T" in outcome_of(expression, {"s": stats(STRING, text, text + "~")}, legacy)
