@@ -165,6 +165,14 @@ def test_a_log_file_that_has_grown_is_read(tmp_path):
     assert kept(opened(folder, at), "i = 5") == []
 
 
+def test_a_log_file_without_a_base_file_that_has_grown_is_read(tmp_path):
+    folder = write_merged(tmp_path / "t", [Group(None, [Written(instant(1), [row("a", 1, 3)])]), PLAIN], version=6)
+    at = index(folder)
+    assert kept(opened(folder, at), "i = 9") == []
+    log(folder, 0, Written(instant(3), [row("b", 2, 9)]), version=6)
+    assert kept(opened(folder, at), "i = 9") == ["g0-0"]
+
+
 def test_blocks_of_later_instants_say_nothing_of_an_older_one(tmp_path):
     """Table version 6: a log file has the same name and size at every instant."""
     folder = write_merged(tmp_path / "t", [UPDATED, PLAIN], version=6)
