@@ -38,22 +38,15 @@ def _bits(operation: Callable[[int, int], int]) -> Callable[[Sequence[Argument],
             return strict(arguments, *result.integer_range())
         free = max((x.lo ^ x.hi).bit_length(), (y.lo ^ y.hi).bit_length())
         below = (1 << free) - 1
-        if free == 64:
-            masks = [z.hi for z in (x, y) if z.lo >= 0]
-            if operation(2, 1) == 0 and operation(1, 1) == 1 and masks:  # & with what is not negative
-                return within(0, min(masks), arguments, result)
-            return strict(arguments, *result.integer_range())
-        lows = [z.lo & below if z.is_point else None for z in (x, y)]
-        known = [low for low in lows if low is not None]
+        known = [z.lo & below for z in (x, y) if z.is_point]
         high = operation(x.lo & ~below, y.lo & ~below)
-        least, most = 0, below
-        if len(known) == 2:
-            least = most = operation(known[0], known[1])
-        elif known and operation(0, below) == 0:
+        least, most = 0, below  # of two points: both are 0
+        if known and operation(0, below) == 0:
             most = known[0]
         elif known and operation(below, below) == below:
             least = known[0]
-        return within(high + least, high + most, arguments, result)
+        masks = [z.hi for z in (x, y) if z.lo >= 0] if operation is operator.and_ else []
+        return within(high + least, min([high + most, *masks]), arguments, result)
 
     return compute
 

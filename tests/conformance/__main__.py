@@ -65,6 +65,7 @@ class Run:
         self.folders = {name: unpack(name, home / "tables") for name in TABLES}
         self.opened: dict[str, OpenTable] = {name: open_table(folder) for name, folder in self.folders.items()}
         self.kept = Kept(self.opened)
+        self.own: dict[str, str] = {}
         self.notes: list[str] = []
         self.wrong = 0
         self._spark: SparkSession | None = None
@@ -182,6 +183,8 @@ class Run:
                 lost_here, skipped_here = lost_groups(name, folder, index, predicates)
                 skipped[variant] += skipped_here
                 lost |= {f"{variant}, {name}: {sql}": why for sql, why in lost_here.items()}
+                if variant == ALL:
+                    self.own[name] = index
                 if variant == ALL and name in READ_HERE:
                     with nothing_but(*KINDS):
                         opened = open_with(folder, index)
@@ -232,7 +235,13 @@ class Run:
 
     def report(self) -> None:
         groups = {name: len(table.at().slices) for name, table in self.opened.items()}
-        text = report(self.kept, self.by_spark(Resolved(self.spark)), groups)
+        for name, folder in self.folders.items():
+            if name not in self.own:
+                home = self.home / "report" / name
+                home.mkdir(parents=True)
+                self.own[name] = refreshed_indexes(folder, home, [ALL])[ALL]
+        with_own = Kept({name: open_with(folder, self.own[name]) for name, folder in self.folders.items()})
+        text = report(self.kept, with_own, self.by_spark(Resolved(self.spark)), groups)
         print(text, flush=True)
         self.notes.append(text)
 

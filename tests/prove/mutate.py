@@ -22,10 +22,14 @@ import time
 from collections.abc import Sequence
 from types import CodeType, ModuleType
 
+import fastavro
 import hypothesis
 import hypothesis.strategies
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
+import pyarrow.fs
+import pyarrow.parquet
 import pytest
 
 from tests.prove.mutants import Mutant, mutants_of
@@ -33,12 +37,19 @@ from tests.prove.mutants import Mutant, mutants_of
 __all__ = ["EQUIVALENT", "ROOT", "TESTS", "main", "path_of"]
 
 #: Libraries that every mutant's tests need: imported once, before the forks.
-LOADED: tuple[ModuleType, ...] = (hypothesis, hypothesis.strategies, np, pa)
+LOADED: tuple[ModuleType, ...] = (
+    *(fastavro, hypothesis, hypothesis.strategies, np, pa),
+    *(pyarrow.compute, pyarrow.fs, pyarrow.parquet),
+)
 RULES = (
     ("tests/evaluator/binding/test_rules.py",),
     ("tests/evaluator/binding/test_rule_table.py", "tests/evaluator/evaluation/test_pitfalls.py"),
 )
 DISTRUST = "tests/evaluator/statistics/test_distrust.py"
+VALUES = (("tests/evaluator/functions/test_digests.py",),)
+KINDS = "tests/index_store/kinds"
+MERGED = "tests/handler/planning/test_own_merged_rows.py"
+SURVIVING = "tests/index_store/own/builders/test_surviving_rows.py"
 #: Arguments for pytest by module, in turns: what kills most in least time comes first.
 TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.outcome": (("tests/evaluator/language/test_outcome.py",),),
@@ -54,6 +65,22 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.functions.bits": (("tests/evaluator/functions/test_more_functions.py",),),
     "evaluator.language.readable_texts": (("tests/evaluator/language/test_readable_texts.py",),),
     "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
+    "evaluator.binding.member_runs": (("tests/evaluator/binding/test_interval_sets.py",),),
+    "evaluator.functions.digests": VALUES,
+    "evaluator.functions.curves": VALUES,
+    "evaluator.functions.months_apart": VALUES,
+    "evaluator.functions.number_texts": VALUES,
+    "index_store.kinds.record_keys.stored_values": (
+        (f"{KINDS}/test_stored_values.py",),
+        (f"{KINDS}/test_secondary_merged.py",),
+    ),
+    "index_store.kinds.record_keys.secondary_entries": ((f"{KINDS}/test_secondary_index.py",),),
+    "index_store.own.builders.logged_versions": (("tests/index_store/own/builders/test_logged_versions.py",),),
+    "index_store.own.builders.surviving_rows": ((SURVIVING, "-k", "not hudi"), (SURVIVING,)),
+    "index_store.own.store.merged_slices": ((SURVIVING, "-k", "not hudi"), (MERGED,)),
+    "index_store.own.maintenance.merged_files": ((MERGED,),),
+    "index_store.own.provider.merged_rows": ((MERGED,),),
+    "index_store.table.row_precedence": ((SURVIVING,),),
 }
 SECONDS = 120
 ROOT = pathlib.Path(__file__).parents[2]
@@ -86,7 +113,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def main(names: Sequence[str]) -> int:
     """Check the modules; print what survives."""
-    assert not any(name.startswith("evaluator") for name in sys.modules), "a mutant could not replace its module"
+    own = ("evaluator", "index_store", "handler", "tests.index_store", "tests.handler")
+    assert not any(name.startswith(own) for name in sys.modules), "a mutant could not replace its module"
     equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
     unused = [entry for entry in equivalent if entry["module"] in names]
     survivors = 0

@@ -38,7 +38,7 @@ def _tree(rng: random.Random, leaves: Sequence[str]) -> str:
 
 def _over_values(rng: random.Random, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     name = rng.choice(columns)
-    texts = [text for text in map(literal, (rng.choice(rows)[name] for _ in range(3))) if text]
+    texts = [text for text in map(literal, (rng.choice(rows).get(name) for _ in range(3))) if text]
     if not texts:
         return f"{name} is {rng.choice(('', 'not '))}null"
     match rng.randrange(6):

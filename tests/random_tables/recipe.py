@@ -8,13 +8,17 @@ Hive makes of them, hold for every table. A recipe leaves some columns out, and 
     few        one of three values
     null       NULL throughout a file, or in most rows
     odd        the ends of the type, NaN, both zeros, long texts, dates before 1582
+
+Versions of a row meet in every order: some updates and deletes have an older ordering value than the row that they
+meet, some tables take the latest commit instead, and ``MERGE INTO`` updates single columns. Some tables of 1.0.2 and
+1.2.0 get secondary indexes, several at once, before or after the commits that change rows.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.tables.releases import RELEASES
@@ -27,6 +31,10 @@ SPREADS = ("near", "near", "far", "few", "null", "odd")
 FIXED = frozenset({"id", "ts", "p", "dt"})
 MAX_ROWS = 24
 INDEXES = ("col", "part", "rli", "bloom")
+#: Columns that both releases take for a secondary index.
+SECONDARY = ("s", "i", "l", "si", "w", "dt", "t")
+#: Columns that ``MERGE INTO`` changes.
+MERGED = ("s", "i", "l", "dt", "price")
 #: Partition columns, and the key generator that makes paths of them.
 LAYOUTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("", {}),
@@ -40,11 +48,16 @@ ONE_DAY = day("2021-06-01")
 
 @dataclass(frozen=True)
 class Commit:
-    """``operation`` of Hudi's writer with these rows, and options of this commit."""
+    """``operation`` of Hudi's writer with these rows, and options of this commit.
+
+    ``merge`` is a ``MERGE INTO`` of rows that have the key, the ordering field and some of the columns. ``indexed``:
+    columns that get a secondary index after the commit.
+    """
 
     operation: str
     rows: tuple[dict[str, Any], ...]
     options: dict[str, str] = field(default_factory=dict)
+    indexed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,36 +77,63 @@ class Recipe:
         release = release or drawn
         left_out = {"tn"} if RELEASES[release].table_version < 9 else set()
         left_out |= {name for name in COLUMNS if name not in FIXED and rng.random() < 0.2}
-        is_mor = rng.random() < 0.5
-        partition, options = rng.choice(LAYOUTS)
-        indexes = tuple(name for name in INDEXES if rng.random() < {"col": 0.9}.get(name, 0.4))
+        is_mor = rng.random() < 0.6
+        columns = tuple(name for name in COLUMNS if name not in left_out)
+        indexed = _indexed(rng, release, columns)
+        if indexed and is_mor and release == "1.0.2":  # its index does not read decimals in log files
+            columns = tuple(name for name in columns if not COLUMNS[name].startswith("decimal"))
+        partition, options = ("", {}) if indexed else rng.choice(LAYOUTS)  # 1.2.0 writes no secondary index of others
+        likely = {"col": 0.9, "rli": 1.0 if indexed else 0.4}
+        indexes = tuple(name for name in INDEXES if rng.random() < likely.get(name, 0.4))
         writer: dict[str, Any] = {"mor": is_mor, "partition": partition or None, "indexes": indexes, **options}
         if release == "1.2.0":  # its writer of rows does not know TINYINT
             writer["datasource__write__row__writer__enable"] = "false"
+            if rng.random() < 0.25:
+                writer["datasource__write__precombine__field"] = ""  # the latest commit counts
+            if is_mor and rng.random() < 0.25:
+                writer["logfile__data__block__format"] = "parquet"
         if "bloom" in indexes:
             writer["metadata__index__bloom__filter__column__list"] = "id"
-        columns = tuple(name for name in COLUMNS if name not in left_out)
-        commits = tuple(_Commits(rng, is_mor, partition, release))
-        return cls(seed, release, columns, writer, commits)
+        return cls(seed, release, columns, writer, tuple(_Commits(rng, writer, columns, indexed, release)))
+
+
+def _indexed(rng: random.Random, release: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that get secondary indexes, in the order of these."""
+    able = [name for name in SECONDARY if name in columns]
+    if release == "0.15.0" or not able or rng.random() < 0.5:
+        return ()
+    return tuple(rng.sample(able, rng.randint(1, min(3, len(able)))))
 
 
 class _Commits:
     """Draws commits: which rows there are by now decides which can be changed."""
 
-    def __init__(self, rng: random.Random, is_mor: bool, partition: str, release: str) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        writer: Mapping[str, Any],
+        columns: Sequence[str],
+        indexed: tuple[str, ...],
+        release: str,
+    ) -> None:
         self._rng = rng
-        self._is_mor = is_mor
-        self._partition = partition
+        self._is_mor = writer["mor"]
+        self._partition = writer["partition"] or ""
         self._release = release
+        self._columns = columns
+        self._indexed = indexed
         self._spreads = {name: rng.choice(SPREADS) for name in COLUMNS if name not in FIXED}
         self._rows: dict[int, dict[str, Any]] = {}
+        self._gone: dict[int, dict[str, Any]] = {}
         self._next = 0
         self._at = 0
 
     def __iter__(self) -> Iterator[Commit]:
-        yield self._insert("insert")
-        for _ in range(self._rng.randint(3, 6)):
-            yield self._any()
+        many = self._rng.randint(3, 6)
+        indexed_after = self._rng.randrange(3)
+        for number in range(many + 1):
+            commit = self._any() if number else self._insert("insert")
+            yield replace(commit, indexed=self._indexed) if number == indexed_after else commit
 
     def _any(self) -> Commit:
         kinds = [
@@ -105,6 +145,11 @@ class _Commits:
             "overwrite",
             "compact" if self._is_mor else "cluster",
         ]
+        if self._indexed:
+            kinds += ["upsert", "upsert", "delete"]
+        # Hudi cannot update a secondary index by such a statement; before 1.x it takes whole rows only.
+        if self._is_mor and not self._indexed and self._release != "0.15.0":
+            kinds += ["merge"]
         match self._rng.choice(kinds if len(self._rows) > 8 else ["insert"]):
             case "upsert":
                 return self._upsert({})
@@ -112,6 +157,8 @@ class _Commits:
                 return self._upsert({"compact__inline": "true", "compact__inline__max__delta__commits": "1"})
             case "delete":
                 return self._delete()
+            case "merge":
+                return self._merge()
             case "overwrite" if self._partition:
                 return self._overwrite()
             case "cluster" if self._release != "0.15.0":  # 0.15.0 cannot update decimals that a clustering wrote
@@ -128,21 +175,48 @@ class _Commits:
         self._rows |= new
         return Commit(operation, tuple(new.values()), options or {})
 
-    def _some(self) -> list[int]:
-        return self._rng.sample(sorted(self._rows), self._rng.randint(1, max(1, len(self._rows) // 4)))
+    def _some_of(self, rows: Mapping[int, object]) -> list[int]:
+        return self._rng.sample(sorted(rows), self._rng.randint(1, max(1, len(rows) // 4)))
 
     def _upsert(self, options: dict[str, str]) -> Commit:
+        """New versions of some rows, and at times of rows that were deleted."""
         self._at += 1
-        changed = {n: {**self._row(n), "p": self._rows[n]["p"], "dt": self._rows[n]["dt"]} for n in self._some()}
+        revived = self._some_of(self._gone) if self._gone and self._rng.random() < 0.3 else []
+        before = {n: self._gone.pop(n) for n in revived} | {n: self._rows[n] for n in self._some_of(self._rows)}
+        changed = {
+            n: {**self._changed(n), "p": one["p"], "dt": one["dt"], "ts": self._ts()} for n, one in before.items()
+        }
         self._rows |= changed
         return Commit("upsert", tuple(changed.values()), options)
 
+    def _changed(self, n: int) -> dict[str, Any]:
+        """1.0.2 cannot append a NULL of an indexed column to a log file."""
+        new = self._row(n)
+        if self._is_mor and self._release == "1.0.2":
+            new |= {name: row(n % 3)[name] for name in self._indexed if new[name] is None}
+        return new
+
+    def _ts(self) -> int:
+        """The ordering value of a change: mostly the latest so far."""
+        return self._at if self._rng.random() < 0.8 else max(0, self._at - 2)
+
     def _delete(self) -> Commit:
         self._at += 1
-        gone = {n: {**self._rows[n], "ts": self._at} for n in self._some()}
-        for n in gone:
-            del self._rows[n]
+        gone = {n: {**self._rows.pop(n), "ts": self._ts()} for n in self._some_of(self._rows)}
+        self._gone |= gone
         return Commit("delete", tuple(gone.values()))
+
+    def _merge(self) -> Commit:
+        """Other values of one or two columns in some rows."""
+        self._at += 1
+        able = [name for name in MERGED if name in self._columns and name not in self._partition.split(",")]
+        names = self._rng.sample(able, self._rng.randint(1, 2)) if len(able) > 1 else able
+        changed = {
+            n: {"id": f"k{n:03d}", "ts": self._ts(), **{name: self._row(n)[name] for name in names}}
+            for n in self._some_of(self._rows)
+        }
+        self._rows = {n: {**one, **changed.get(n, {})} for n, one in self._rows.items()}
+        return Commit("merge", tuple(changed.values()))
 
     def _overwrite(self) -> Commit:
         """New rows in place of all rows of some partitions."""

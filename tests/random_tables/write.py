@@ -22,14 +22,20 @@ from tests.conformance.full_scan import first_line
 from tests.conformance.full_scan import rows as full_scan
 from tests.conformance.row_truth import all_rows, truth
 from tests.index_store.snapshots.rewinding import instants
-from tests.random_tables.conditions import conditions
-from tests.random_tables.recipe import Recipe
+from tests.random_tables.conditions import conditions, literal
+from tests.random_tables.recipe import Commit, Recipe
 from tests.tables.releases import RELEASES, session
 from tests.tables.rows import COLUMNS
 from tests.tables.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import SparkSession
+
+#: Options that a statement of SQL takes from the session alone.
+OF_TABLE = ("hoodie.metadata.", "hoodie.logfile", "hoodie.parquet.small")
+PRECOMBINE = "hoodie.datasource.write.precombine.field"
 
 
 def write(spark: SparkSession, recipe: Recipe, home: Path) -> dict[str, Path]:
@@ -37,16 +43,49 @@ def write(spark: SparkSession, recipe: Recipe, home: Path) -> dict[str, Path]:
     shutil.rmtree(home, ignore_errors=True)
     (home / "rows").mkdir(parents=True)
     writer = Writer(spark, RELEASES[recipe.release], home / "table", **recipe.writer)
+    writer.options = {name: value for name, value in writer.options.items() if value or name != PRECOMBINE}
+    writer.sql("drop table if exists {table}")  # the one before it has the same name
     without = [name for name in COLUMNS if name not in recipe.columns]
     found = {}
     for commit in recipe.commits:
-        writer.write(commit.operation, commit.rows, without, None, **commit.options)
+        if commit.operation == "merge":
+            _run(writer, recipe.columns, _merge_into(commit))
+        else:
+            writer.write(commit.operation, commit.rows, without, None, **commit.options)
+        _run(writer, recipe.columns, *(f"create index si_{name} on {{table}} ({name})" for name in commit.indexed))
         instant = instants(home / "table")[-1]
         found[instant] = home / "rows" / f"{instant}.parquet"
         full_scan(spark, home / "table", found[instant])
     for checksum in home.rglob("*.crc"):
         checksum.unlink()
     return found
+
+
+def _merge_into(commit: Commit) -> str:
+    """The statement that changes the columns that the rows of a commit have."""
+    rows = (
+        ", ".join(f"cast({literal(value) or 'null'} as {COLUMNS[name]}) as {name}" for name, value in one.items())
+        for one in commit.rows
+    )
+    changes = ", ".join(f"{name} = u.{name}" for name in commit.rows[0] if name != "id")
+    source = " union all ".join(f"select {one}" for one in rows)
+    return f"merge into {{table}} as t using ({source}) as u on t.id = u.id when matched then update set {changes}"
+
+
+def _run(writer: Writer, columns: Sequence[str], *statements: str) -> None:
+    """Run statements of Hudi's SQL with the options that the table is written with."""
+    if not statements:
+        return
+    indexed = ",".join(name for name in writer.indexed if name.partition(".")[0] in columns)
+    options = {name: value for name, value in writer.options.items() if name.startswith(OF_TABLE)}
+    options["hoodie.metadata.index.column.stats.column.list"] = indexed
+    for name, value in options.items():
+        writer.spark.conf.set(name, value)
+    writer.register()
+    for statement in statements:
+        writer.sql(statement)
+    for name in options:
+        writer.spark.conf.unset(name)
 
 
 def groups_with_matches(spark: SparkSession, states: dict[str, Path], texts: list[str]) -> dict[str, Any]:

@@ -8,8 +8,9 @@
     d       no row                           none
 
 Every value of a slice lies in one of its parts (``evaluator.statistics.columns.PartStatistics``), so ``city = 'paris'``
-is impossible in a slice of the files a and b, although its bounds are 'bonn' .. 'rome'. A slice with a file that is not
-known, or whose merge makes values that are in no file, has neither bounds nor parts.
+is impossible in a slice of the files a and b, although its bounds are 'bonn' .. 'rome'. A slice all of whose files are
+as d has no row: no filter needs it. A slice with a file that is not known, or whose merge makes values that are in no
+file, has neither bounds nor parts.
 """
 
 from __future__ import annotations
@@ -51,7 +52,14 @@ class IndexedColumn:
         of_files = _file_statistics(self.per_file, self.column.type)
         united = unite(of_files, files, np.zeros(0, np.intp), custom_merge=custom_merge)
         usable = _usable(files, of_files.file_index, custom_merge=custom_merge)
-        return replace(united, parts=_parts(self.per_file, of_files, files, usable))
+        without_rows = usable & (
+            np.bincount(files.slice_of[of_files.file_index[~of_files.empty]], minlength=files.slices) == 0
+        )
+        return replace(
+            united,
+            row_count=np.where(without_rows, 0, united.row_count),
+            parts=_parts(self.per_file, of_files, files, usable),
+        )
 
     def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
         """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.

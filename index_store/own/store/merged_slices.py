@@ -12,7 +12,6 @@ looks for such a name, and its refresh drops it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,16 +72,15 @@ def merged_parts(item: FileSlice) -> tuple[MergedPart, ...]:
     return MergedPart(prefix + whole, item.base_file, item.log_files, of_base=True), logs
 
 
-def is_merged(paths: pa.Array | pa.ChunkedArray | Sequence[str]) -> npt.NDArray[np.bool_]:
+def is_merged(paths: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     """``(n,)``: which paths are names of parts of merged slices."""
     return _matching(paths, _MERGED)
 
 
-def merged_slices(paths: pa.Array | pa.ChunkedArray | Sequence[str]) -> int:
+def merged_slices(paths: pa.Array | pa.ChunkedArray) -> int:
     """How many merged slices there are among these paths."""
     return int(_matching(paths, _SLICE).sum())
 
 
-def _matching(paths: pa.Array | pa.ChunkedArray | Sequence[str], pattern: str) -> npt.NDArray[np.bool_]:
-    given = paths if isinstance(paths, pa.Array | pa.ChunkedArray) else pa.array(paths, pa.string())
-    return np.asarray(pc.match_substring_regex(given, pattern), np.bool_)
+def _matching(paths: pa.Array | pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
+    return np.asarray(pc.match_substring_regex(paths, pattern), np.bool_)

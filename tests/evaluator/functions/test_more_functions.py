@@ -246,6 +246,64 @@ def test_the_range_of_bits_holds_every_result(sign: str, of_bits) -> None:
         assert max(results) <= got.hi
 
 
+LONGS = (-(2**63), 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("sign", "one", "other", "ends"),
+    [
+        ("&", LONGS, (5, 7), (0, 7)),
+        ("&", (0, 9), LONGS, (0, 9)),
+        ("&", (3, 900), (5, 7), (0, 7)),
+        ("&", LONGS, (-7, 7), LONGS),
+        ("&", LONGS, LONGS, LONGS),
+        ("|", LONGS, (5, 7), LONGS),
+        ("^", LONGS, (5, 7), LONGS),
+        ("&", (16, 23), (12, 12), (0, 4)),
+        ("|", (0, 5), (1, 1), (1, 7)),
+    ],
+)
+def test_the_range_of_bits_of_longs(sign: str, one, other, ends) -> None:
+    """A mask that is not negative bounds what AND leaves of any number."""
+    known = [Argument(BIGINT, Interval(*part, null=False)) for part in (one, other)]
+    got = FUNCTIONS[sign].compute(known, BIGINT, SPARK)
+    assert (got.lo, got.hi) == ends
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "count", "expected"),
+    [
+        ("shiftleft", (-5, 70), 2, (-20, 280)),
+        ("shiftleft", (-5, 70), 0, (-5, 70)),
+        ("shiftright", (-9, 70), 2, (-3, 17)),
+        ("shiftrightunsigned", (9, 70), 2, (2, 17)),
+        ("shiftrightunsigned", (-9, 70), 2, (None, None)),
+    ],
+)
+def test_the_range_of_a_shift_has_its_ends(name: str, ends, count: int, expected) -> None:
+    got = FUNCTIONS[name].compute([Argument(INT, Interval(*ends)), Argument(INT, point(count))], INT, SPARK)
+    assert (got.lo, got.hi) == expected
+
+
+@pytest.mark.parametrize(("of", "result"), [(SMALLINT, INT), (INT, INT), (BIGINT, BIGINT)])
+def test_a_shift_is_of_the_type_that_engines_shift_in(of: Type, result: Type) -> None:
+    assert FUNCTIONS["shiftleft"].result([of, INT]) == result
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(-9, -2), (-3, 4), (0, 0), (5, 70)])
+def test_the_range_of_inverted_bits_has_its_ends(lo: int, hi: int) -> None:
+    got = FUNCTIONS["~"].compute([Argument(INT, Interval(lo, hi, null=False))], INT, SPARK)
+    assert (got.lo, got.hi) == (~hi, ~lo)
+
+
+@pytest.mark.parametrize("name", ["shiftleft", "shiftright", "shiftrightunsigned"])
+@pytest.mark.parametrize("count", [-1, 32, 33])
+def test_engines_take_a_number_of_bits_modulo_the_width_of_the_type(name: str, count: int) -> None:
+    """32 bits move an INT by none: it stays what it is."""
+    got = FUNCTIONS[name].compute([Argument(INT, Interval(5, 70)), Argument(INT, point(count))], INT, SPARK)
+    assert (got.lo, got.hi) == (None, None)
+
+
 @pytest.mark.parametrize("name", ["trim", "ltrim", "rtrim"])
 def test_the_range_of_a_trimmed_text_holds_every_result(name: str) -> None:
     trim = {"trim": lambda s: s.strip(" "), "ltrim": lambda s: s.lstrip(" "), "rtrim": lambda s: s.rstrip(" ")}[name]

@@ -101,6 +101,16 @@ def test_a_deletion_hides_a_row_whose_ordering_value_is_not_greater(tmp_path, or
     assert kept(opened(folder, index(folder)), "i = 3") == kept_for_it
 
 
+@pytest.mark.parametrize("version", [6, 8, 9])
+@pytest.mark.parametrize("text", ["i > 0", "i = 5", "s IS NULL", "i IS NOT NULL", "NOT (i IN (1))", "lower(s) = 'b'"])
+def test_a_slice_all_of_whose_rows_are_deleted_is_read_for_no_filter(tmp_path, version, text):
+    gone = Group(UPDATED.base, [*UPDATED.writes, Written(instant(3), deleted=["b", "c"])])
+    folder = write_merged(tmp_path / "t", [gone, PLAIN], version=version)
+    at = index(folder)
+    assert "g0-0" not in kept(opened(folder, at), text)
+    assert "g0-0" in kept(opened(folder, at, STORED), "i > 0")
+
+
 def test_a_filter_that_all_rows_left_match_matches_fully(tmp_path):
     folder = write_merged(tmp_path / "t", [UPDATED, PLAIN])
     plan = prune(opened(folder, index(folder)), "i >= 5", "spark", strict=True)
@@ -153,6 +163,14 @@ def test_a_log_file_that_has_grown_is_read(tmp_path):
     table = opened(folder, at).table
     assert refresh(at, table, build_locally).version.merged == 1
     assert kept(opened(folder, at), "i = 5") == []
+
+
+def test_a_log_file_without_a_base_file_that_has_grown_is_read(tmp_path):
+    folder = write_merged(tmp_path / "t", [Group(None, [Written(instant(1), [row("a", 1, 3)])]), PLAIN], version=6)
+    at = index(folder)
+    assert kept(opened(folder, at), "i = 9") == []
+    log(folder, 0, Written(instant(3), [row("b", 2, 9)]), version=6)
+    assert kept(opened(folder, at), "i = 9") == ["g0-0"]
 
 
 def test_blocks_of_later_instants_say_nothing_of_an_older_one(tmp_path):

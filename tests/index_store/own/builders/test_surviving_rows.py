@@ -193,7 +193,7 @@ def test_a_name_has_the_files_of_its_slice(item, names):
     assert tuple(MergedPart.named(name) for name in names) == parts
     assert parts[0].files == item.files
     assert parts[-1].files == item.log_files
-    assert merged_slices(names) == 1
-    assert is_merged(names).all()
-    assert not is_merged(item.files).any()
+    assert merged_slices(pa.array(names)) == 1
+    assert is_merged(pa.array(names)).all()
+    assert not is_merged(pa.array(item.files)).any()
     assert [MergedPart.named(path) for path in item.files] == [None] * len(item.files)
