@@ -61,7 +61,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   }
 
   /** The relation of a scan of Hudi's snapshot, or null. */
-  private static HadoopFsRelation hudiRelation(LogicalPlan node) {
+  static HadoopFsRelation hudiRelation(LogicalPlan node) {
     if (node instanceof LogicalRelation
         && !node.isStreaming()
         && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
@@ -121,7 +121,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
       if (filter != null) {
         index.foresee(Conditions.conjuncts(filter.condition()));
       }
-      return over(scan, relation, new NarrowedRelation(relation, index));
+      return over(scan, relation, new NarrowedRelation(relation, index, index.summary()));
     }
   }
 
