@@ -70,10 +70,10 @@ class GivenSlicesTest {
 
   @Test
   void aSliceWhoseFilesHaveNoNamesBelowTheTableIsRefused() {
-    Slices.Index elsewhere = new Slices.Index(1, Slices.plain("/w/t/a_0_1.parquet", "/x/b.parquet"));
+    Slices.Index elsewhere =
+        new Slices.Index(1, Slices.plain("/w/t/a_0_1.parquet", "/x/b.parquet"));
     assertThrows(
-        KeepAll.class,
-        () -> new GivenSlices(elsewhere, Slices.MOR, Set.of("a_0_1.parquet"), 1));
+        KeepAll.class, () -> new GivenSlices(elsewhere, Slices.MOR, Set.of("a_0_1.parquet"), 1));
   }
 
   @Test
