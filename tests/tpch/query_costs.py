@@ -11,6 +11,7 @@ scans read, without log files. The exit code is 1 when rows differ.
 from __future__ import annotations
 
 import argparse
+import datetime
 import math
 import os
 import shutil
@@ -98,7 +99,9 @@ def line(name: str, hudi: Cost, sargo: Cost) -> str:
 def measured(spark: SparkSession, home: Path, kind: str, queries: list[str], rounds: int) -> Iterator[str]:
     for table in TABLES[kind]:
         spark.read.format("hudi").options(**_HUDI).load(str(home / kind / table)).createOrReplaceTempView(table)
-    yield f"{'COPY_ON_WRITE' if kind == 'cow' else 'MERGE_ON_READ'}, rounds: {rounds}"
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    load = f"load {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores"
+    yield f"{today}, {'COPY_ON_WRITE' if kind == 'cow' else 'MERGE_ON_READ'}, {load}, rounds: {rounds}"
     yield HEAD
     for name in _WARM:
         for way in WAYS:
@@ -133,9 +136,9 @@ def main(given: argparse.Namespace) -> int:
             for text in measured(spark, given.folder, kind, given.queries.split(","), given.rounds):
                 print(text, flush=True)
                 lines.append(text)
+                if given.save is not None:  # a run that is ended early leaves what it has
+                    given.save.write_text("\n".join([*lines, ""]), encoding="utf-8")
         spark.stop()
-    if given.save is not None:
-        given.save.write_text("\n".join(lines), encoding="utf-8")
     return int(any("OTHER ROWS" in text for text in lines))
 
 
