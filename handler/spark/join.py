@@ -50,7 +50,6 @@ from evaluator.statistics.columns import ColumnStatistics
 from handler.planning.arguments import check_session, is_path
 from handler.planning.clocks import CLOCK_SKEW, AsOfClock, check_clock
 from handler.planning.plan import Plan, Reason
-from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, TableNames, all_of, as_conditions, named_frame, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import MAX_BYTES, JoinKeys, as_key_set, collect_keys
@@ -59,7 +58,7 @@ from handler.spark.pruning.read_optimized import plan_of_base_files
 from handler.spark.pruning.read_options import agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.columns_by_id import check_names_stay
-from handler.spark.reading.reading import frame_of
+from handler.spark.reading.reading import frame_of, source_of
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
@@ -138,7 +137,7 @@ def prune_by_join(
 
 def read_by_join(
     spark: SparkSession,
-    path: str | os.PathLike[str],
+    path: OpenTable | str | os.PathLike[str],
     column: str,
     dimension: DataFrame,
     *,
@@ -161,7 +160,7 @@ def read_by_join(
     _check(spark, path, column, dimension, most_keys)
     asked = read_options(options, settings_of(spark))
     as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
-    opened = open_table(path, asked.table, storage_options=storage_options)
+    opened = path if isinstance(path, OpenTable) else open_table(path, asked.table, storage_options=storage_options)
     if asked.by_id:
         check_names_stay(opened.table, 'read(..., reader="hudi")')
     plan = prune_by_join(
@@ -179,7 +178,7 @@ def read_by_join(
         clock_skew=clock_skew,
         alias=alias,
     )
-    source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
+    source = source_of(opened, plan.instant)
     frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant), kind)
     conditions = () if condition is None else as_conditions(condition)
     frame = named_frame(spark, frame, table_names(spark, opened, (*conditions, column), as_of, alias).qualifier)

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from handler.catalyst.translation import is_named
@@ -25,7 +25,7 @@ from handler.catalyst.tree import missing_parts
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 
-__all__ = ["AnalysedPart", "analyse", "exact_parts", "named_relation"]
+__all__ = ["AnalysedPart", "analyse", "exact_parts", "frame_of_plan", "named_relation"]
 
 #: A condition's nodes, and the values that the JSON leaves out, by the index of their node.
 AnalysedPart = tuple[Items, Mapping[int, Any]]
@@ -135,7 +135,16 @@ def named_relation(spark: SparkSession, relation: Any, qualifier: Qualifier) -> 
     jvm: Any = spark._jvm
     catalyst = jvm.org.apache.spark.sql.catalyst
     identifier = catalyst.AliasIdentifier(qualifier[-1], jvm.PythonUtils.toSeq(list(qualifier[:-1])))
-    plan = catalyst.plans.logical.SubqueryAlias(identifier, relation.queryExecution().analyzed())
+    return _dataset(spark, catalyst.plans.logical.SubqueryAlias(identifier, relation.queryExecution().analyzed()))
+
+
+def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
+    """The DataFrame of a logical plan of the JVM."""
+    return DataFrame(_dataset(spark, plan), spark)
+
+
+def _dataset(spark: SparkSession, plan: Any) -> Any:
+    jvm: Any = spark._jvm
     dataset = jvm.org.apache.spark.sql.Dataset if _is_spark_3(spark) else jvm.org.apache.spark.sql.classic.Dataset
     return dataset.ofRows(spark._jsparkSession, plan)
 

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from evaluator.language.errors import UnsupportedError
 from handler.shipped.artefacts import MissingError, spark_jar
 
-__all__ = ["CLASS", "has_hudi", "install_extension"]
+__all__ = ["CLASS", "has_hudi", "install_extension", "own_class"]
 
 CLASS = "io.sargo.spark.SargoExtensions"
 _HUDI = "org.apache.hudi.HoodieFileIndex"
@@ -84,7 +84,7 @@ def _apply(spark: SparkSession) -> None:
         return
     try:
         extension = (
-            _extension_class(spark).getDeclaredConstructor(_none(spark, "Class")).newInstance(_none(spark, "Object"))
+            own_class(spark, CLASS).getDeclaredConstructor(_none(spark, "Class")).newInstance(_none(spark, "Object"))
         )
         extension.apply(session.extensions())
     except Py4JError as error:
@@ -92,9 +92,9 @@ def _apply(spark: SparkSession) -> None:
     _set(spark, _APPLIED, identity)
 
 
-def _extension_class(spark: SparkSession) -> Any:
-    """The class of the extension, from the class path or else from the shipped jar."""
-    found = _loaded(spark, CLASS)
+def own_class(spark: SparkSession, name: str) -> Any:
+    """A class of Sargo's jar, from the class path or else from the shipped jar. Raises UnsupportedError without one."""
+    found = _loaded(spark, name)
     if found is not None:
         return found
     try:
@@ -104,7 +104,7 @@ def _extension_class(spark: SparkSession) -> Any:
     session, jvm = _java(spark)
     loader = session.sharedState().jarClassLoader()
     loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
-    return loader.loadClass(CLASS)
+    return loader.loadClass(name)
 
 
 def _loaded(spark: SparkSession, name: str) -> Any:

@@ -2,8 +2,11 @@
 
     slices without log files       Spark's own Parquet reader, one scan for all files that have the same schema
     read-optimised                 the same, of the base files alone
-    slices with log files          merged by ``merged_rows`` in Python workers, where that is known to be right;
-                                   else the whole table by Hudi's Spark bundle, if it is on the class path
+    slices with log files          Hudi's own reader, narrowed to exactly them (``by_hudi``), with Hudi's bundle on the
+                                   class path; else merged by ``merged_rows`` in Python workers, where that is known
+                                   to be right; else an error
+    ``reader="hudi"``              Hudi's own reader. The session's extension narrows it, by ``condition`` and by what
+                                   the frame is filtered by later
 
 Rows are those that Hudi's reader returns (P19): a column that a file lacks is NULL, and one of an older type is
 converted. Columns are matched by name, as Hudi does unless ``hoodie.schema.on.read.enable`` is set. Rows that cannot be
@@ -18,7 +21,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -30,16 +33,19 @@ from handler.planning.arguments import check_session
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, named_frame
+from handler.spark.catalyst.sessions import has_jvm
+from handler.spark.extension.installing import install_extension
 from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
 from handler.spark.pruning.read_optimized import slices_of_base_files
-from handler.spark.pruning.read_options import QUERY_TYPE, Query, agreed, read_options, settings_of
+from handler.spark.pruning.read_options import Query, agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
+from handler.spark.reading.by_hudi import can_read_by_hudi, slices_by_hudi, table_by_hudi
 from handler.spark.reading.columns_by_id import check_names_stay
 from handler.spark.reading.scans import quoted, scans_of
 from index_store import FileSlice
-from index_store.opened_table import open_table
+from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["Query", "RowReader", "frame_of", "read"]
+__all__ = ["Query", "RowReader", "frame_of", "read", "source_of"]
 
 RowReader = Literal["own", "hudi"]
 
@@ -49,7 +55,7 @@ _SLICE_SCHEMA = "partition string, file_id string, base_file string, log_files a
 
 def read(
     spark: SparkSession,
-    path: str | os.PathLike[str],
+    path: OpenTable | str | os.PathLike[str],
     condition: Condition | None = None,
     *,
     as_of: str | None = None,
@@ -65,15 +71,18 @@ def read(
         read(spark, "/data/trips", "fare > 50 AND city = 'sf'")
         read(spark, "/data/trips", F.col("fare") > 50, as_of="2026-11-01 00:00:00")
 
+    path              the table's path or URI, or what ``handler.open_table`` returned for one: its timeline is read
     condition         SQL text, a Column, or a list of them (AND); None reads all
     as_of             the table as of an instant or a date, in the schema of that time; by default the latest
     query             "snapshot", as by default, or "read_optimized": base files alone, without what was logged since
-    reader            "own", or "hudi": the whole table through Hudi's Spark bundle, nothing skipped
+    reader            "own", or "hudi": the table through Hudi's Spark bundle. Sargo's extension is put into the
+                      session, as ``register`` does, and narrows it by the filters of the query, also by those that
+                      the frame gets later; a warning says why, where it cannot
     strict            raise what cannot be used while pruning instead of skipping nothing by it
     storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
     options           as for ``handler.open_table``, and Hudi's read options (``as.of.instant``,
-                      ``hoodie.datasource.query.type``, ...): one that would give other rows raises UnsupportedError
-
+                      ``hoodie.datasource.query.type``, ...): one that would give other rows raises UnsupportedError.
+                      Of an opened table, ``storage_options`` and what ``open_table`` takes are those it has
     alias             the table's name or alias in the query, for columns such as ``o.fare``; by default the one that
                       the SQL texts use
 
@@ -89,7 +98,7 @@ def read(
     conditions = () if condition is None else check_conditions(condition, _CALL)
     asked = read_options(options, settings_of(spark), query)
     as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
-    opened = open_table(path, asked.table, storage_options=storage_options)
+    opened = path if isinstance(path, OpenTable) else open_table(path, asked.table, storage_options=storage_options)
     names = table_names(spark, opened, conditions, as_of, alias)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
@@ -99,9 +108,9 @@ def read(
         plan = prune_opened(spark, opened, conditions, as_of, names, strict=strict)
         kept = plan.kept if kind == "snapshot" else slices_of_base_files(plan)
     schema = spark_schema(opened.table, slices.instant)
-    source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
+    source = source_of(opened, slices.instant)
     if reader == "hudi":
-        frame = _through_hudi(spark, source, schema, kind, 'asked for by reader="hudi"')
+        frame = _narrowed_by_hudi(spark, source, schema, kind)
     else:
         frame = frame_of(spark, source, kept, schema, kind)
     frame = named_frame(spark, frame, names.qualifier)
@@ -110,20 +119,32 @@ def read(
     return frame
 
 
+def source_of(opened: OpenTable, instant: str | None) -> SliceSource:
+    """What Spark reads of an opened table. Raises UnsupportedError for one that only this process can read."""
+    opening = opened.opening
+    if opening.filesystem is not None:
+        raise UnsupportedError(
+            f"{opened.path} was opened with a file system of this process, by which Spark cannot read: open it by its "
+            "URI and storage_options"
+        )
+    return SliceSource.of(opened.table, opening.path, instant, opening.storage_options)
+
+
 def frame_of(
     spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query = "snapshot"
 ) -> DataFrame:
     """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does."""
     merged = [one for one in slices if one.log_files and query == "snapshot"]
-    if merged and source.not_merged:
-        return _through_hudi(spark, source, schema, query, source.not_merged)
+    by_hudi = slices_by_hudi(spark, source, merged, schema) if merged else None
+    if merged and by_hudi is None and source.not_merged:
+        return _whole_by_hudi(spark, source, schema, query, source.not_merged)
     plain = [one for one in slices if one.base_file and not (one.log_files and query == "snapshot")]
     frames: list[DataFrame] = []
     if plain:
         scans = scans_of(spark, source, plain, schema)
         frames = [_in_workers(spark, source, plain, schema, "read_optimized")] if scans is None else scans
     if merged:
-        frames.append(_in_workers(spark, source, merged, schema, query))
+        frames.append(_in_workers(spark, source, merged, schema, query) if by_hudi is None else by_hudi)
     if not frames:
         return spark.createDataFrame([], _nullable(schema))
     return reduce(DataFrame.union, frames)
@@ -154,30 +175,48 @@ def _nullable(schema: StructType) -> StructType:
     return StructType([type(field)(field.name, field.dataType, True) for field in schema])
 
 
-# -- tables that only Hudi's reader merges correctly
+# -- Hudi's reader
 
 
-def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query, why: str) -> DataFrame:
+def _narrowed_by_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query) -> DataFrame:
+    """The table by Hudi's own reader, which the session's extension narrows by the filters of the query."""
+    _check_hudi(spark, source, 'asked for by reader="hudi"')
+    blocker = _install(spark, source)
+    if blocker:
+        warnings.warn(
+            f"{source.storage().root}: nothing is skipped, Hudi reads the whole table: {blocker}", stacklevel=3
+        )
+    return _in_schema(table_by_hudi(spark, source, query), schema)
+
+
+def _whole_by_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query, why: str) -> DataFrame:
     """The whole table by Hudi's own reader, without its data skipping, which loses rows."""
-    storage = source.storage()
-    if not _has_hudi(spark):
+    _check_hudi(spark, source, why)
+    warnings.warn(f"{source.storage().root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
+    return _in_schema(table_by_hudi(spark, source, query), schema)
+
+
+def _check_hudi(spark: SparkSession, source: SliceSource, why: str) -> None:
+    """Raise UnsupportedError where the session has no Hudi bundle. ``why``: why it is needed."""
+    if not can_read_by_hudi(spark):
         raise UnsupportedError(
-            f"{storage.root}: {why}. Put the Hudi bundle for this Spark on the class path "
+            f"{source.storage().root}: {why}. Put the Hudi bundle for this Spark on the class path "
             '(spark.jars.packages), or read the base files alone with query="read_optimized"'
         )
-    warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
-    reader = spark.read.format("hudi").option(QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
-    if source.instant is not None:
-        reader = reader.option("as.of.instant", source.instant)
-    frame = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")
-    return frame.select(*(f"`{quoted(name)}`" for name in schema.names))
 
 
-def _has_hudi(spark: SparkSession) -> bool:
+def _install(spark: SparkSession, source: SliceSource) -> str:
+    """Put the extension into the session; why it cannot narrow there, or ""."""
+    if not has_jvm(spark):
+        return "with Spark Connect the server needs Sargo's extension"
+    if str(spark.conf.get("spark.sargo.enabled", "true")).lower() != "true":
+        return "spark.sargo.enabled is false"
     try:
-        jvm: Any = spark._jvm
-        conf = spark._jsparkSession.sessionState().conf()
-        jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource("hudi", conf)
-    except Exception:  # the class is missing, or Spark Connect does not say whether it is there
-        return False
-    return True
+        install_extension(spark, source.options)
+    except UnsupportedError as error:
+        return str(error)
+    return ""
+
+
+def _in_schema(frame: DataFrame, schema: StructType) -> DataFrame:
+    return frame.select(*(f"`{quoted(name)}`" for name in schema.names))

@@ -72,13 +72,13 @@ class Stories:
         options = {**_options(name, mor, partition), "hoodie.datasource.write.operation": operation, **dotted}
         frame.write.format("hudi").options(**options).mode("append").save(f"{self.work}/{name}")
 
-    def make(self, name: str, *, mor: bool, partition: str = "") -> None:
-        """Four ranges of rows, and an update of some rows of the second."""
-        self.write(name, self.rows(0, 400, parts=4), "bulk_insert", mor=mor, partition=partition)
+    def make(self, name: str, *, mor: bool, partition: str = "", **more: str) -> None:
+        """Four ranges of rows, and an update of some rows of the second. ``more`` are options of both commits."""
+        self.write(name, self.rows(0, 400, parts=4), "bulk_insert", mor=mor, partition=partition, **more)
         rows = self.spark.read.format("hudi").load(f"{self.work}/{name}")
         self.first[name] = str(rows.selectExpr("max(_hoodie_commit_time)").collect()[0][0])
         changed = self.rows(100, 110, 2).selectExpr("id", "i + 1000 i", "'new' s", "st", "t", "d", "ts", "p")
-        self.write(name, changed, "upsert", mor=mor, partition=partition)
+        self.write(name, changed, "upsert", mor=mor, partition=partition, **more)
 
     # -- outcomes
 

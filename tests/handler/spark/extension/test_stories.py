@@ -16,6 +16,7 @@ import pytest
 from handler.shipped.artefacts import MissingError, spark_jar
 from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
 from tests.handler.spark.extension.queries import QUERIES
+from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
 from tests.tables.releases import PYTHON, RELEASES, ROOT, Release
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
@@ -158,3 +159,26 @@ def test_what_the_sidecar_has_not_seen_loses_no_row(outcomes: Outcomes, change: 
         assert not outcome["nodes"]
     else:
         assert "Sargo: " in outcome["nodes"][0]
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+@pytest.mark.parametrize("name", READS)
+def test_read_gives_hudis_rows_from_the_slices_that_are_kept(outcomes: Outcomes, name: str) -> None:
+    outcome = outcomes[f"read: {name}"]
+    *_, merged, files = READS[name]
+    assert outcome["equal"], outcome
+    if is_left_as_it_is(outcomes, "mor"):
+        return
+    assert not outcome["workers"], outcome
+    assert (outcome["merged"], outcome["files"]) == ([merged] if merged else [], files)
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+@pytest.mark.parametrize("name", OTHERS)
+def test_read_in_another_way_gives_hudis_rows(outcomes: Outcomes, name: str) -> None:
+    outcome = outcomes[f"read: {name}"]
+    assert outcome["equal"], outcome
+    assert outcome["rows"], outcome
+    if name in BY_HUDI and not is_left_as_it_is(outcomes, "mor"):
+        assert outcome["merged"] == ["Sargo: 1 of 4 file slices"], outcome
+        assert outcome["files"] <= 2, outcome

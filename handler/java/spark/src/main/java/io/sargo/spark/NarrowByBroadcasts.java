@@ -120,7 +120,8 @@ final class NarrowByBroadcasts extends Rule<LogicalPlan> {
         return scan;
       }
       HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-      return NarrowScans.over(scan, relation, new NarrowedRelation(relation, narrowed));
+      return NarrowScans.over(
+          scan, relation, new NarrowedRelation(relation, narrowed, narrowed.summary()));
     }
 
     /** Whether a filter is a subquery of {@link DynamicKeys} by the same key. */

@@ -62,7 +62,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   }
 
   /** The relation of a scan of Hudi's snapshot, or null. */
-  private static HadoopFsRelation hudiRelation(LogicalPlan node) {
+  static HadoopFsRelation hudiRelation(LogicalPlan node) {
     if (node instanceof LogicalRelation
         && !node.isStreaming()
         && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
@@ -124,7 +124,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
         index = index.under(conditions);
         index.foresee(conditions);
       }
-      return over(scan, relation, new NarrowedRelation(relation, index));
+      return over(scan, relation, new NarrowedRelation(relation, index, index.summary()));
     }
   }
 
