@@ -6,14 +6,15 @@ The kept slices are found the cheapest way for their number:
     more               a search of the pruning formula                              evaluation.formula_search
     deeply nested      outcomes of all leaves, combined (more than 200 levels)      evaluation.leaf_outcomes
 
-Outcomes are computed on arrays (``evaluation.leaf_outcomes``), for the slices that they are asked for.
+Outcomes are computed on arrays (``evaluation.leaf_outcomes``), for the slices that they are asked for. The search is
+imported for the first table that needs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +24,14 @@ from evaluator.binding.leaves import BoundLeaf
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation import small
-from evaluator.evaluation.formula_search import MAX_DEPTH, depth_of, search
 from evaluator.evaluation.leaf_outcomes import LeafEvaluator
-from evaluator.evaluation.pruning_formula import formula_of, is_opaque
-from evaluator.evaluation.single_bounds import Where
 from evaluator.evaluation.statistics_evaluation import RowIndices, outcomes_of
 from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
 from evaluator.statistics.columns import byte_mask
+
+if TYPE_CHECKING:
+    from evaluator.evaluation.single_bounds import Where
 
 __all__ = ["WholeEvaluation"]
 
@@ -103,6 +104,9 @@ class WholeEvaluation:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         if self.n <= small.MAX_SLICES:
             return self._few_kept()
+        from evaluator.evaluation.formula_search import MAX_DEPTH, depth_of, search
+        from evaluator.evaluation.pruning_formula import formula_of, is_opaque
+
         leaves = self._bound.leaves
         opaque = [is_opaque(leaf.test) or self._has_parts(leaf) for leaf in leaves]
         formula = formula_of(self._bound, [provider.statistics for provider in self._providers], opaque)

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encode, encoded, is_bytes, is_storable, taken

@@ -16,9 +16,9 @@ from typing import Any, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from evaluator.language import arrow_functions as pc
 from index_store.snapshots.arrays_file import Stored, UnusableError
 from index_store.table.file_slices import FileSlice
 from index_store.table.slice_paths import PathPart, joined_paths

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind
 from index_store.formats.bounded.avro_schema import check_schema
 from index_store.formats.bounded.avro_values import decode_value

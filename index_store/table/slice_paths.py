@@ -17,8 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from index_store.table.file_slices import FileSlice, FileSlices
 

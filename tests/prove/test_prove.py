@@ -49,7 +49,7 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
 
 
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.evaluation.whole_evaluation.search", lambda *of: search(*of)[1:])
+    monkeypatch.setattr("evaluator.evaluation.formula_search.search", lambda *of: search(*of)[1:])
     assert any("search: " in failure for failure in run(1, FILTERS).failures)
 
 

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import fastavro
-
 from index_store.formats.bounded.json_text import check_depth
 from index_store.storage.errors import FormatError
 
@@ -57,6 +55,8 @@ class AvroSchema:
 def check_schema(schema: Any) -> AvroSchema:
     """A schema (JSON data) without logical types, for decoding. Raises FormatError."""
     check_depth(schema, _WHAT)
+    import fastavro
+
     try:
         parsed = fastavro.parse_schema(_without_logical_types(schema))
         return AvroSchema(parsed, _Shapes().of(parsed))

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns

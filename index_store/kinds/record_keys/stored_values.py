@@ -30,8 +30,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.epoch import DAY, REBASED_DAYS
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
