@@ -50,6 +50,15 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
 print(json.dumps(sorted(sys.modules)))
 """
 
+FROM_A_SNAPSHOT = """
+import json, sys
+from handler import open_table, prune
+from index_store.snapshots import SnapshotCache
+table, folder = map(json.loads, sys.argv[1:])
+plan = prune(open_table(table, cache=SnapshotCache(folder, min_slices=1)), "amount > 3.0 AND fee < 100.0")
+print(json.dumps([len(plan.kept), list(plan.reasons), sorted(sys.modules)]))
+"""
+
 WITHOUT_THE_EXTRA = """
 import json, sys
 class Missing:
@@ -97,6 +106,16 @@ def test_a_filter_on_a_small_table_loads_only_what_it_needs(tmp_path):
     modules = python(ONE_FILTER, ["prune", str(tmp_path / "table"), "--where", "name = 'b'"])
     assert "handler.planning.prune" in modules
     assert not NOT_FOR_A_SMALL_TABLE & set(modules)
+
+
+def test_the_first_filter_from_a_snapshot_converts_arrays_without_pandas(tmp_path):
+    write_table(tmp_path / "table", 300)
+    places = str(tmp_path / "table"), str(tmp_path / "cache")
+    kept, reasons, _ = python(FROM_A_SNAPSHOT, *places)
+    assert (kept > 0, reasons, any((tmp_path / "cache").rglob("*.arrow"))) == (True, [], True)
+    again, reasons, modules = python(FROM_A_SNAPSHOT, *places)
+    assert (again, reasons) == (kept, [])
+    assert not {"pandas", "numpy.ma", "pyarrow.compute"} & set(modules)
 
 
 @pytest.mark.parametrize("package", ["handler", "index_store", "sarg"])
