@@ -34,7 +34,6 @@ from index_store.kinds.base import begin_lookups
 from index_store.kinds.footer_statistics import FooterStatistics
 from index_store.notebook_text import facts_html
 from index_store.open_slices import OpenSlices
-from index_store.own.provider.merged_rows import OwnMergedRows
 from index_store.snapshots import (
     KeptFooters,
     Snapshot,
@@ -100,6 +99,8 @@ class TableAtInstant:
 
     def of_stored_rows(self) -> TableAtInstant:
         """The same without the kind that speaks of merged rows alone."""
+        from index_store.own.provider.merged_rows import OwnMergedRows  # few tables have it (``registered_kinds``)
+
         return replace(self, cached=tuple([one for one in self.cached if not isinstance(one.kind, OwnMergedRows)]))
 
     def provide(self, required: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableStatistics:

@@ -17,7 +17,7 @@ from typing_extensions import assert_never
 from evaluator.binding import rules
 from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
-from evaluator.binding.truth_values import Possible
+from evaluator.binding.truth_values import Possible, TruthValue
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.interval import Interval
 from evaluator.language.like import LikePattern
@@ -43,7 +43,9 @@ __all__ = [
     "Test",
     "expression_keys",
     "expression_of",
+    "is_plain",
     "lookup_of_result",
+    "possible_value",
     "possible_values",
     "starts_with",
     "test_outcome",
@@ -208,6 +210,34 @@ def possible_values(test: Test, range_of: RangeOf) -> Possible:
             return Possible(bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL))
         case _:
             assert_never(test)
+
+
+def possible_value(test: Test, range_of: RangeOf, sought: TruthValue) -> Any:
+    """Where a test can have this value alone; as ``possible_values``, which may also look at the other two.
+
+    A comparison can be FALSE where the opposite one can be TRUE.
+    """
+    if isinstance(test, Comparison) and test.op in rules.OPPOSITE:
+        op = rules.OPPOSITE[test.op] if sought is TruthValue.FALSE else test.op
+        if sought is not TruthValue.NULL:
+            return rules.can_be_true(op, range_of(test.left), range_of(test.right))
+    if sought is TruthValue.TRUE and isinstance(test, Membership):
+        return rules.can_be_in(range_of(test.operand), test.members)
+    if sought is TruthValue.TRUE and isinstance(test, Prefix):
+        above = None if test.successor is None else range_of(test.successor)
+        return rules.can_start_with(range_of(test.operand), range_of(test.prefix), above)
+    return possible_values(test, range_of)[sought]
+
+
+def is_plain(test: Test) -> bool:
+    """True when the rule looks at the bounds of one column, and at constants."""
+    match test:
+        case Fixed():
+            return True
+        case Comparison(left=left, right=right):
+            return isinstance(left, BoundColumn) and isinstance(right, BoundConstant)
+        case _:
+            return isinstance(test.operand, BoundColumn)
 
 
 def _ranges_of(pieces: Sequence[Piece], range_of: RangeOf) -> list[rules.Ends]:

@@ -99,7 +99,8 @@ def resolve_operand(
             case _:
                 raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
 
-    bound = ex.fold(operand, bind, _operands_of)
+    is_simple = isinstance(operand, ex.Column | ex.Literal)
+    bound = bind(operand, []) if is_simple else ex.fold(operand, bind, _operands_of)
     if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan):
         raise UnsupportedError("an interval is not compared")
     return bound

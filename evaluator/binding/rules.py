@@ -37,7 +37,9 @@ from evaluator.statistics.ranges import MaskedBound, Members, Range, is_one_of, 
 __all__ = [
     "OPPOSITE",
     "Ends",
+    "can_be_in",
     "can_be_true",
+    "can_start_with",
     "compare",
     "in_sets",
     "is_constant",
@@ -86,12 +88,23 @@ def can_be_true(op: str, a: Range, b: Range) -> Any:
     return _and(_and(a.value, b.value), _CAN_BE_TRUE[op](a, b))
 
 
+def can_be_in(a: Range, members: Members) -> Any:
+    """Where ``x IN members`` can be TRUE."""
+    return _and(a.value, meets(a, members))
+
+
 def is_in(a: Range, members: Members) -> Possible:
     """``x IN members``. A NULL member turns FALSE into NULL, and so NOT IN is never TRUE."""
-    hit, missed = _and(a.value, meets(a, members)), _and(a.value, _not(is_one_of(a, members)))
+    hit, missed = can_be_in(a, members), _and(a.value, _not(is_one_of(a, members)))
     if members.has_null:
         return Possible(hit, False, _either(a.null, missed))
     return Possible(hit, missed, a.null)
+
+
+def can_start_with(a: Range, prefix: Range, successor: Range | None) -> Any:
+    """Where ``x`` can have this prefix; ``successor`` as of ``starts_with``."""
+    at_least = _at_most(prefix, a)
+    return _and(a.value, at_least if successor is None else at_least & _less(a, successor))
 
 
 def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -> Possible:
@@ -99,10 +112,10 @@ def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -
 
     With ``exact`` False the prefix is only necessary for the leaf to be TRUE, so FALSE is always possible.
     """
-    at_least, below = _at_most(prefix, a), _less(a, prefix)
+    below = _less(a, prefix)
     if successor is not None:
-        at_least, below = at_least & _less(a, successor), below | _at_most(successor, a)
-    return Possible(_and(a.value, at_least), _and(a.value, below) if exact else a.value, a.null)
+        below = below | _at_most(successor, a)
+    return Possible(can_start_with(a, prefix, successor), _and(a.value, below) if exact else a.value, a.null)
 
 
 def is_null(a: Range) -> Possible:

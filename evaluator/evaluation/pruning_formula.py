@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from evaluator.binding import rules
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import Comparison, Fixed, Prefix, RangeOf, Test, possible_values
+from evaluator.binding.leaves import Prefix, Test, is_plain, possible_value
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundOperand
 from evaluator.binding.truth_values import TruthValue
 from evaluator.language.interval import UNKNOWN
@@ -211,35 +210,15 @@ def _leaf_formula(
 ) -> Formula:
     leaf = bound.leaves[index]
     parts: list[Formula] = [OpaquePredicate(index, sought)] if opaque else []
-    if _is_plain(leaf.test):
+    if is_plain(leaf.test):
         of_columns = [by_name for by_name in statistics if any(name in by_name for name in leaf.columns)]
-        parts += [_test_formula(leaf.test, partial(_symbols, by_name), sought) for by_name in of_columns or [{}]]
+        parts += [possible_value(leaf.test, partial(_symbols, by_name), sought) for by_name in of_columns or [{}]]
     return all_of(parts)
-
-
-def _test_formula(test: Test, symbols: RangeOf, sought: TruthValue) -> Formula:
-    """Where a test can have a value. A comparison can be FALSE where the opposite one can be TRUE."""
-    if isinstance(test, Comparison) and test.op in rules.OPPOSITE:
-        op = rules.OPPOSITE[test.op] if sought is TruthValue.FALSE else test.op
-        formula: Formula = rules.can_be_true(op, symbols(test.left), symbols(test.right))
-        return formula
-    return cast(Formula, possible_values(test, symbols)[sought])
-
-
-def _is_plain(test: Test) -> bool:
-    """True when the rule looks at the bounds of one column, and at constants."""
-    match test:
-        case Fixed():
-            return True
-        case Comparison(left=left, right=right):
-            return isinstance(left, BoundColumn) and isinstance(right, BoundConstant)
-        case _:
-            return isinstance(test.operand, BoundColumn)
 
 
 def is_opaque(test: Test) -> bool:
     """True when the rule on single bounds rules out less than the leaf itself."""
-    return not _is_plain(test) or (isinstance(test, Prefix) and test.pattern is not None)
+    return not is_plain(test) or (isinstance(test, Prefix) and test.pattern is not None)
 
 
 def _symbols(by_name: Mapping[str, ColumnStatistics], operand: BoundOperand) -> Range:

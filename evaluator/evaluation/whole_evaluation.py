@@ -3,34 +3,36 @@
 The kept slices are found the cheapest way for their number:
 
     up to 200 slices   plain Python values                                          evaluation.small
+    up to 4,096        all bounds are compared, where no column has an index        evaluation.flat_scan
     more               a search of the pruning formula                              evaluation.formula_search
     deeply nested      outcomes of all leaves, combined (more than 200 levels)      evaluation.leaf_outcomes
 
-Outcomes are computed on arrays (``evaluation.leaf_outcomes``), for the slices that they are asked for.
+Outcomes are computed on arrays (``evaluation.leaf_outcomes``), for the slices that they are asked for. The search is
+imported for the first table that needs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import BoundLeaf
+from evaluator.binding.leaves import BoundLeaf, Prefix, is_plain
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.binding.truth_values import TruthValue
-from evaluator.evaluation import small
-from evaluator.evaluation.formula_search import MAX_DEPTH, depth_of, search
+from evaluator.evaluation import flat_scan, small
 from evaluator.evaluation.leaf_outcomes import LeafEvaluator
-from evaluator.evaluation.pruning_formula import formula_of, is_opaque
-from evaluator.evaluation.single_bounds import Where
 from evaluator.evaluation.statistics_evaluation import RowIndices, outcomes_of
 from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
 from evaluator.statistics.columns import byte_mask
+
+if TYPE_CHECKING:
+    from evaluator.evaluation.single_bounds import Where
 
 __all__ = ["WholeEvaluation"]
 
@@ -103,12 +105,24 @@ class WholeEvaluation:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         if self.n <= small.MAX_SLICES:
             return self._few_kept()
+        if self.n <= flat_scan.MAX_SLICES and all(map(self._is_flat, self._bound.leaves)):
+            return flat_scan.scan(self._bound, self.n, [provider.statistics for provider in self._providers])
+        from evaluator.evaluation.formula_search import MAX_DEPTH, depth_of, search
+        from evaluator.evaluation.pruning_formula import formula_of, is_opaque
+
         leaves = self._bound.leaves
         opaque = [is_opaque(leaf.test) or self._has_parts(leaf) for leaf in leaves]
         formula = formula_of(self._bound, [provider.statistics for provider in self._providers], opaque)
         if depth_of(formula) > MAX_DEPTH:
             return np.flatnonzero(self._by_leaves() & outcome.TRUE)
         return search(formula, self.n, self._evaluate_opaque)
+
+    def _is_flat(self, leaf: BoundLeaf) -> bool:
+        """Whether the bounds of one column in each slice say all that is known of a leaf, and no index finds them."""
+        if not is_plain(leaf.test) or (isinstance(leaf.test, Prefix) and leaf.test.pattern is not None):
+            return False
+        of_columns = [provider.statistics.get(name) for provider in self._providers for name in leaf.columns]
+        return all(one is None or (one.parts is None and one.index is None) for one in of_columns)
 
     def _by_leaves(self) -> Outcomes:
         return outcomes_of(self._bound.program, lambda index: self.leaves[index].outcomes, self.n)

@@ -256,7 +256,7 @@ def _causes(
         lacking = rest & ~np.logical_or.reduce(has)
         rest &= ~lacking
         best = np.minimum.reduce([s.trust[rows] for s in by_provider])
-        for code in np.unique(best[lacking]).tolist():
+        for code in np.flatnonzero(np.bincount(best[lacking])).tolist():  # each once
             why = reason(Trust(code)) if code else f"the {_wanted(condition.test)} are not known"
             cause = "no statistics" if code in (Trust.OK, Trust.NO_RECORD, Trust.NO_BOUNDS) else "not trusted"
             named = why if len(condition.columns) == 1 else f"{column}: {why}"

@@ -17,8 +17,8 @@ from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind, Type
 
 __all__ = ["KeySet", "has_key_sets"]

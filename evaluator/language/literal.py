@@ -134,10 +134,7 @@ def to_ordinals(interval: Interval, column: Type) -> Interval:
     if column.kind is not Kind.DECIMAL:
         return interval
     scale = 10**column.scale
-    return interval.with_bounds(
-        None if interval.lo is None else _plain(Fraction(interval.lo) * scale),
-        None if interval.hi is None else _plain(Fraction(interval.hi) * scale),
-    )
+    return interval.with_bounds(*(None if end is None else _scaled(end, scale) for end in (interval.lo, interval.hi)))
 
 
 def exact_number(value: Any) -> int | Fraction:
@@ -147,7 +144,8 @@ def exact_number(value: Any) -> int | Fraction:
     finite = value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
     if not finite:
         raise UnsupportedError(f"{value} is not a finite number")
-    return _plain(Fraction(value))
+    numerator, denominator = value.as_integer_ratio()
+    return int(numerator) if denominator == 1 else Fraction(numerator, denominator)
 
 
 def nearest_float(value: float) -> float:
@@ -183,6 +181,10 @@ def wall_clock_of_text(text: str) -> int | Fraction:
     nanoseconds = int((match[5] or "").ljust(9, "0"))
     micros = days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
     return _plain(micros + Fraction(nanoseconds, 1000))
+
+
+def _scaled(number: Any, scale: int) -> int | Fraction:
+    return number * scale if type(number) is int else _plain(Fraction(number) * scale)
 
 
 def _plain(number: Fraction) -> int | Fraction:

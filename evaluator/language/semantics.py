@@ -6,6 +6,7 @@ does ``Semantics.named(engine)``. Name the zone when the query runs in another p
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -142,15 +143,7 @@ class Semantics:
         ``hive`` and ``spark`` hold for every version and setting; the others are tighter: ``hive3`` (3.1), ``hive4``,
         ``spark-ansi`` and ``spark-legacy`` (``spark.sql.ansi.enabled`` true and false).
         """
-        zone = process_time_zone() if time_zone is None else time_zone
-        try:
-            zone_named(zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise UnsupportedError(f"time zone {zone!r} is not known") from error
-        if engine not in _FLAGS:
-            raise UnsupportedError(f"engine {engine!r} is not known: use {', '.join(ENGINES)}")
-        flags: dict[str, Any] = dict.fromkeys(_FLAGS[engine], True)
-        return cls(engine.partition("-")[0].rstrip("34"), zone, **flags)
+        return _named(engine, process_time_zone() if time_zone is None else time_zone)
 
     def at(self, clock: Clock | None) -> Semantics:
         """The same rules for a query that runs at a moment."""
@@ -164,6 +157,18 @@ class Semantics:
     @property
     def is_utc(self) -> bool:
         return self.time_zone in ("UTC", "Etc/UTC", "Z", "Zulu", "Etc/Zulu", "UCT", "Etc/UCT", "Universal")
+
+
+@functools.lru_cache(64)
+def _named(engine: str, zone: str) -> Semantics:
+    try:
+        zone_named(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise UnsupportedError(f"time zone {zone!r} is not known") from error
+    if engine not in _FLAGS:
+        raise UnsupportedError(f"engine {engine!r} is not known: use {', '.join(ENGINES)}")
+    flags: dict[str, Any] = dict.fromkeys(_FLAGS[engine], True)
+    return Semantics(engine.partition("-")[0].rstrip("34"), zone, **flags)
 
 
 def process_time_zone() -> str:

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
 from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encode, encoded, is_bytes, is_storable, taken
@@ -91,9 +92,9 @@ class Coder:
         codes += 1
         if self.prefix:
             joined = _joined(values)
-            foreign = np.flatnonzero(~np.asarray(pc.starts_with(joined, pattern=self.prefix)))
+            foreign = np.flatnonzero(~to_numpy(pc.starts_with(joined, pattern=self.prefix)))
             if len(foreign):
-                below = np.asarray(pc.less(joined.take(foreign), pa.scalar(self.prefix, pa.large_binary())))
+                below = to_numpy(pc.less(joined.take(to_arrow(foreign)), to_binary([self.prefix])[0]))
                 codes[foreign] = np.where(below, 1, self.code_count)
         return codes.astype(np.uint16)
 

@@ -16,7 +16,7 @@ microseconds since 1970, DECIMAL as its unscaled integer, BOOLEAN as 0 and 1 (``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -111,6 +111,16 @@ class ColumnStatistics:
     def any_value(self) -> bool | Mask:
         """``may_be_value``; one flag where it is the same in all slices."""
         return _uniform(self.may_be_value)
+
+    def knowing(self, null: bool | None, value: bool | None) -> ColumnStatistics:
+        """The same, with what ``any_null`` and ``any_value`` are in all slices, so that they are not counted again.
+
+        None: they differ between slices, or are not known.
+        """
+        found = replace(self)
+        known = {"any_null": null, "any_value": value}
+        found.__dict__.update({name: flag for name, flag in known.items() if flag is not None})
+        return found
 
     @cached_property
     def unknown_bounds(self) -> tuple[bool | Mask, bool | Mask]:

@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary, to_numpy
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -139,8 +140,8 @@ class StoredBounds:
         if where.dtype == np.bool_:
             if len(where) != len(self):
                 raise IndexError(f"a mask of {len(where)} for {len(self)} bounds")
-            return self.array.filter(pa.array(where))
-        return self.array.take(pa.array(self._row_numbers(where))) if len(where) else self.array.slice(0, 0)
+            return self.array.filter(to_arrow(where))
+        return self.array.take(to_arrow(self._row_numbers(where))) if len(where) else self.array.slice(0, 0)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """All rows as objects, made once; read only."""
@@ -173,7 +174,9 @@ class StoredBounds:
         if not len(self):
             raise ValueError(f"no {which} of no bounds")
         least_or_greatest = pc.min_max(self.array)[which]
-        return _decoded(pa.array([least_or_greatest.as_py()], self.array.type), self.type)[0]
+        value = least_or_greatest.as_py()
+        one = to_binary([value]) if is_bytes(self.type) else pa.array([value], self.array.type)
+        return _decoded(one, self.type)[0]
 
     def is_ascii(self) -> bool:
         """Whether all text is ASCII. Raises ValueError for decimals."""
@@ -217,7 +220,7 @@ class StoredBounds:
         in_arrow = self._in_arrow(other)
         if in_arrow is None:
             return _OPERATORS[operation](np.asarray(self), other)
-        return pc.call_function(operation, [self.array, in_arrow]).to_numpy(zero_copy_only=False)
+        return to_numpy(pc.call_function(operation, [self.array, in_arrow]))
 
     def _in_arrow(self, other: Any) -> pa.Array | pa.Scalar | None:
         if isinstance(other, StoredBounds):
@@ -226,7 +229,7 @@ class StoredBounds:
         if isinstance(other, np.ndarray) and other.ndim == 0:
             other = other.item()
         if isinstance(other, str if self.type.kind.is_text else bytes) and is_bytes(self.type):
-            return pa.scalar(encode(other), pa.large_binary())
+            return to_binary([encode(other)])[0]
         return None
 
 
@@ -325,16 +328,8 @@ def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = No
 
 
 def _cut_out(array: pa.LargeBinaryArray, rows: Sequence[int], *, is_text: bool) -> list[Any]:
-    _, offsets, content = array.buffers()
-    if not rows:
-        return []
-    edges = np.frombuffer(offsets, np.int64)[array.offset :]
-    row_numbers = np.asarray(rows)
-    spans = zip(edges[row_numbers].tolist(), edges[row_numbers + 1].tolist(), strict=True)
-    data = memoryview(b"" if content is None else content)
-    if is_text:
-        return [str(data[start:end], "utf-8", "surrogatepass") for start, end in spans]
-    return [bytes(data[start:end]) for start, end in spans]
+    parts = binary_at(array, rows)
+    return [str(part, "utf-8", "surrogatepass") for part in parts] if is_text else [bytes(part) for part in parts]
 
 
 def _words(array: pa.Array) -> npt.NDArray[np.uint64]:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Column, Compare, Literal
 from evaluator.language.schema import Field, Schema

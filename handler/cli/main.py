@@ -1,8 +1,8 @@
 """The command line ``sargo``: the command group, and the commands decode, inspect, files, prune, explain and demo.
 
-The other commands have a module each (``advise_command``, ``index_command``, ...). A command imports what it needs when
-it runs, so that help costs no library. ``exit_codes`` has the exit codes. An error is one line on stderr. With
-``--json`` stdout is one JSON document and nothing else.
+The other commands have a module each (``advise_command``, ``index_command``, ...), imported when the command is named.
+A command imports what it needs when it runs, so that help costs no library. ``exit_codes`` has the exit codes.
+An error is one line on stderr. With ``--json`` stdout is one JSON document and nothing else.
 """
 
 from __future__ import annotations
@@ -11,18 +11,13 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from handler.cli.advise_command import command as advise_command
-from handler.cli.cache_command import command as cache_command
 from handler.cli.completion_command import COMPLETE_VARIABLE
-from handler.cli.completion_command import command as completion_command
-from handler.cli.conf_command import command as conf_command
-from handler.cli.diff_command import command as diff_command
-from handler.cli.doctor_command import command as doctor_command
 from handler.cli.exit_codes import (
     BAD_INPUT,
     NO_SPACE,
@@ -37,15 +32,10 @@ from handler.cli.exit_codes import (
 from handler.cli.extras import needs_extra
 from handler.cli.filter_options import check_session, with_plan
 from handler.cli.html_option import html_option, write_page
-from handler.cli.index_command import command as index_command
-from handler.cli.index_command import sql_command
 from handler.cli.inspect_page_option import check_what_if, inspected_page, what_if_option
-from handler.cli.jar_command import command as jar_command
 from handler.cli.output.consoles import print_json, print_text, spinner, stdout_console
 from handler.cli.output.encodable_output import EncodableOutput, OutputError
 from handler.cli.prune_formats import print_plan, with_formats
-from handler.cli.report_command import command as report_command
-from handler.cli.serve_command import command as serve_command
 from handler.cli.table_options import table_argument, with_storage_options, with_table_options
 from handler.cli.text_arguments import read_filter_argument
 from handler.version import VERSION
@@ -59,9 +49,37 @@ __all__ = ["main"]
 #: As ``handler.advise.remedies.DEFAULT_SECONDS``, which is not imported for the help; the longest that can be given.
 _SECONDS, _MAX_SECONDS = 5.0, 3600.0
 
+#: command -> the module of ``handler.cli`` that has it, and its name there
+_OTHER_COMMANDS = {
+    "advise": ("advise_command", "command"),
+    "cache": ("cache_command", "command"),
+    "completion": ("completion_command", "command"),
+    "conf": ("conf_command", "command"),
+    "diff": ("diff_command", "command"),
+    "doctor": ("doctor_command", "command"),
+    "index": ("index_command", "command"),
+    "jar": ("jar_command", "command"),
+    "report": ("report_command", "command"),
+    "serve": ("serve_command", "command"),
+    "sql": ("index_command", "sql_command"),
+}
+
 
 class _Sargo(click.Group):
     """The command group: every error is printed as one line and becomes an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, in alphabetical order."""
+        return sorted({*super().list_commands(ctx), *_OTHER_COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name; None: there is none."""
+        if cmd_name not in _OTHER_COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, member = _OTHER_COMMANDS[cmd_name]
+        command = getattr(import_module(f"handler.cli.{module}"), member)
+        assert isinstance(command, click.Command)
+        return command
 
     def main(
         self,
@@ -305,16 +323,3 @@ def demo(keep: str | None) -> None:
             raise
         raise InputError(f"cannot write --keep {keep}: {error.strerror or error}") from error
     sys.exit(code)
-
-
-main.add_command(advise_command)
-main.add_command(cache_command)
-main.add_command(index_command)
-main.add_command(sql_command)
-main.add_command(serve_command)
-main.add_command(report_command)
-main.add_command(doctor_command)
-main.add_command(jar_command)
-main.add_command(conf_command)
-main.add_command(diff_command)
-main.add_command(completion_command)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+#: New objects before the collector of garbage runs; loading the libraries makes about as many.
+_OBJECTS = 200_000
 #: Signals that stop a command; the exit code is 128 and the number, as a shell counts.
 _STOPPING = ("SIGHUP", "SIGINT", "SIGTERM")
 
@@ -43,6 +45,7 @@ def run() -> NoReturn:
         _answer_signals()
         _open_closed_streams()
         _report_in_one_line()
+        _start_lightly()
         from handler.cli.main import main
 
         main()
@@ -136,6 +139,18 @@ def _report_in_one_line() -> None:
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
     warnings.showwarning = warning
+
+
+def _start_lightly() -> None:
+    """Leave out what is for long computations: a command on a small table takes most of its time to load its libraries.
+
+    numpy starts no thread of OpenBLAS for each core, since nothing here multiplies matrices. The collector waits for
+    ``_OBJECTS`` new objects: those of modules all stay. ``sargo serve`` collects as often as Python does by default.
+    """
+    import gc
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(_OBJECTS)
 
 
 def _own_fault(error: BaseException) -> int:

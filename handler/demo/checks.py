@@ -11,7 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from evaluator.language import arrow_functions as pc
 
 __all__ = ["CHECKS"]
 

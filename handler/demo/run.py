@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
 import sarg
+from evaluator.language import arrow_functions as pc
 from handler.demo.checks import CHECKS
 from handler.inspection.table_report import report_table
 from handler.planning.plan import Plan

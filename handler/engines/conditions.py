@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.types import Kind, Type
 from handler.engines.exact_tests import (

@@ -19,9 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from handler.engines.conditions import to_pyarrow
 from handler.engines.packages import needed

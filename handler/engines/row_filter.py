@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.schema import Schema

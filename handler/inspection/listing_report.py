@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-import pyarrow.compute as pc
-
+from evaluator.language import arrow_functions as pc
 from index_store import TableError
 from index_store.opened_table import OpenTable
 from index_store.table.file_slices import parse_base_name, parse_log_name

@@ -13,6 +13,7 @@ Facts: docs/facts/hive-storage-handlers.md#when-a-filter-is-delivered.
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from typing import TYPE_CHECKING
 
 import sarg
 from evaluator.functions import arithmetic, text
@@ -33,7 +34,9 @@ from evaluator.language.expression import (
 )
 from evaluator.language.function_names import spellings
 from evaluator.language.schema import Schema
-from sarg.hive_tree.exprnode import ColumnNode, ExprNode
+
+if TYPE_CHECKING:
+    from sarg.hive_tree.exprnode import ExprNode
 
 __all__ = [
     "OF_HIVE",
@@ -84,6 +87,8 @@ def without_columns(expression: HudiExpression, names: Set[str], why: str) -> Hu
 
 def columns_of_hive(root: ExprNode) -> frozenset[str]:
     """The names, in lower case, of the columns that Hive marks as partition or virtual ones."""
+    from sarg.hive_tree.exprnode import ColumnNode
+
     names, stack = set(), [root]
     while stack:
         node = stack.pop()

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,6 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import reason
-from handler.engines.residual import Residual
 from handler.planning.clocks import PlanMoment
 from handler.planning.explanation import Explanation, MatchReport
 from handler.planning.leaf_reports import LeafReport
@@ -50,6 +49,9 @@ from handler.planning.reading import (
 from handler.planning.slice_sets import SliceSets
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 from index_store.opened_table import OpenTable
+
+if TYPE_CHECKING:
+    from handler.engines.residual import Residual
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
 

@@ -9,8 +9,8 @@
     plan.tasks(n)                   pieces that pickle, balanced by bytes
     plan.scan(...)                  the same rows with other columns, unfiltered, or of base files alone
 
-Rows are read by ``handler.engines``. They are those of Hudi's reader, and the filter decides by the rules of the
-engine that the plan names.
+Rows are read by ``handler.engines``, imported when a plan is first asked for them. They are those of Hudi's reader, and
+the filter decides by the rules of the engine that the plan names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +29,19 @@ from evaluator.language.clock import Clock
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from evaluator.language.semantics import Semantics
-from handler.engines.read_tasks import ReadTask
-from handler.engines.residual import Residual
-from handler.engines.row_filter import RowFilter
-from handler.engines.scan import Scan
-from handler.engines.slice_scan import ScanSlice, chosen_columns
 from handler.planning.clocks import PlanMoment, clock_of
-from handler.rows.slice_source import SliceSource
-from handler.rows.table_types import arrow_schema
 from index_store import FileSlices, TableError
 from index_store.opened_table import OpenTable
 from index_store.table.schema_history import read_name_history
 from index_store.table.slice_paths import common_uri, slice_paths
 from index_store.table.table_schema import from_arrow
+
+if TYPE_CHECKING:
+    from handler.engines.read_tasks import ReadTask
+    from handler.engines.residual import Residual
+    from handler.engines.row_filter import RowFilter
+    from handler.engines.scan import Scan
+    from handler.engines.slice_scan import ScanSlice
 
 __all__ = ["PlanRows", "Query"]
 
@@ -115,6 +115,12 @@ class PlanRows:
         opening, table = self.opened.opening, self.opened.table
         if table.disputed:
             raise UnsupportedError(f"{self.table}: Hudi's readers do not agree on the rows: {table.disputed}")
+        from handler.engines.row_filter import RowFilter
+        from handler.engines.scan import Scan
+        from handler.engines.slice_scan import ScanSlice, chosen_columns
+        from handler.rows.slice_source import SliceSource
+        from handler.rows.table_types import arrow_schema
+
         source = SliceSource.of(table, opening.path, self.instant, opening.storage_options, opening.filesystem)
         schema = arrow_schema(table, self.instant)
         chosen = chosen_columns(columns, schema)
@@ -200,6 +206,9 @@ class PlanRows:
 
     def _residual_of(self, expression: HudiExpression) -> Residual:
         """A residual with what its forms for engines need: the table's columns, and the rules of the plan's engine."""
+        from handler.engines.residual import Residual
+        from handler.rows.table_types import arrow_schema
+
         schema = None
         if self.opened is not None and self.instant is not None:
             with suppress(TableError):  # a table without a schema: the forms say so, and the expression is right

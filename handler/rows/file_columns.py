@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 
 __all__ = ["in_table_type", "nullable"]

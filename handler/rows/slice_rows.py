@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import SargoError, UnsupportedError
 from handler.rows.file_columns import in_table_type, nullable
 from handler.rows.merged_rows import merged_batches

@@ -16,9 +16,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from evaluator.language import arrow_functions as pc
 from handler.sidecar.idl import Refused
 
 __all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames", "computed_once"]

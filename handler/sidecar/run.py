@@ -32,6 +32,8 @@ __all__ = ["Sidecar", "running", "serve"]
 _THREADS, _END_SECONDS = "sargo", 1.0
 #: How long a thread may keep the interpreter while another one waits: the event loop waits for so long at most.
 _SWITCH_SECONDS = 0.001
+#: As Python collects by default; the command line waits for more, since most commands end before.
+_COLLECTED_AFTER = (700, 10, 10)
 #: How long a start waits for the roots before the sidecar counts as running, and answers "starting".
 _ROOT_SECONDS = 1.0
 
@@ -154,6 +156,7 @@ def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) 
             await stop.wait()
 
     sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.set_threshold(*_COLLECTED_AFTER)
     gc.freeze()  # modules are not searched for garbage again
     asyncio.run(until_stopped())
     _exit_despite_hanging_threads()

@@ -34,13 +34,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 from bitarray import bitarray
 from bitarray.util import zeros
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
 from evaluator.language.types import Kind, Type

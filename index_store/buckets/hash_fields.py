@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.buckets.hashes import Values, ring_hash, ring_hashes, simple_hash, simple_hashes
 from index_store.formats.record_key import EMPTY, NULL, split_key
 

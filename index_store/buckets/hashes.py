@@ -18,9 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from evaluator.language import arrow_functions as pc
 from index_store.formats.keys import java_hash
 from index_store.storage.errors import FormatError
 

@@ -9,6 +9,7 @@
     sketches       what is kept of a column: bounds, Bloom filters, value lists, ...
     builder        the interface between ``builders`` and ``store``
     definition     what an index holds
+    presence       whether a table has own indexes
 
 Each folder imports only those below it.
 """

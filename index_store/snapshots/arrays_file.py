@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
+from evaluator.language.arrow_arrays import to_arrow, to_numpy
 from index_store.snapshots.private_folder import PrivateFile
 
 __all__ = ["ArraysFile", "Stored", "UnusableError", "write_arrays"]
@@ -52,7 +53,9 @@ def write_arrays(file: PrivateFile, arrays: Mapping[str, Stored], about: Mapping
     about_json = json.dumps(about, sort_keys=True).encode()
     metadata = {_ABOUT: about_json, _DIGEST: _digest(about_json, stored)}
     fields = [pa.field(name, pa.large_list(array.type)) for name, array in stored.items()]
-    columns = [pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), array) for array in stored.values()]
+    columns = [
+        pa.LargeListArray.from_arrays(to_arrow(np.array([0, len(array)], np.int64)), array) for array in stored.values()
+    ]
     schema = pa.schema(fields, metadata)
     with file.replacing() as stream, pa.PythonFile(stream, "w") as sink, pa.ipc.new_file(sink, schema) as writer:
         writer.write_batch(pa.record_batch(columns, schema=schema))
@@ -111,10 +114,9 @@ class ArraysFile:
     def array(self, name: str) -> npt.NDArray[Any]:
         """A numeric array; read-only. Raises UnusableError when there is none of this name."""
         try:
-            found: npt.NDArray[Any] = self._values(name).to_numpy(zero_copy_only=True)
+            return to_numpy(self._values(name))
         except _FAULTS as error:
             raise UnusableError(f"{self.file}: {name}: {error}") from error
-        return found
 
     def arrow(self, name: str) -> pa.Array:
         """An array as Arrow has it. Raises UnusableError when there is none of this name."""
@@ -163,7 +165,7 @@ def _mark(file: PrivateFile, stat: os.stat_result) -> None:
 
 def _arrow(array: Stored) -> pa.Array:
     if isinstance(array, np.ndarray):
-        return pa.array(array.view(np.uint8) if array.dtype == np.bool_ else array)
+        return to_arrow(array.view(np.uint8) if array.dtype == np.bool_ else array)
     if array.null_count:
         raise ValueError("an array with nulls is not stored")
     return array if array.offset == 0 else pa.concat_arrays([array])

@@ -34,6 +34,8 @@ _COUNTS = ("nulls", "rows")
 _FLAGS = ("lo_known", "hi_known")
 _FILE_FLAGS = (*_FLAGS, "empty", "null_only")
 _INDEX = "index"
+#: Whether NULL, and a value, may occur, where that is the same in all slices; a file of an older release has it not.
+_SAME = "same"
 #: The array of ``FileStatistics.file_index``.
 _FILE_INDEX = "file.place"
 _ALIGNMENT = 64
@@ -71,6 +73,8 @@ def write_column(
         if statistics.index is not None:
             parts = statistics.index.to_arrays()
             arrays[_INDEX], about[_INDEX] = _packed(parts)
+        flags = {"null": statistics.any_null, "value": statistics.any_value}
+        about[_SAME] = {name: flag for name, flag in flags.items() if isinstance(flag, bool)}
     if files is not None:
         arrays.update(_of_files(files))
     write_arrays(file, arrays, about)
@@ -91,6 +95,8 @@ def open_column(file: PrivateFile, kind: str, column: Field, n: int) -> StoredCo
             )
         if _INDEX in stored.about:
             statistics = replace(statistics, index=ColumnIndex.from_arrays(column.type, _read_index(stored)))
+        same = stored.about.get(_SAME, {})
+        statistics = statistics.knowing(same.get("null"), same.get("value"))
         files = _read_files(stored, column.type) if _FILE_INDEX in names else None
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableError(f"{file}: {error}") from error

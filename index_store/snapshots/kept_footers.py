@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evaluator.language.arrow_arrays import to_binary
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import FORMAT
@@ -70,7 +71,7 @@ def _texts(array: pa.Array) -> list[str]:
 
 
 def _binary(texts: Iterable[str]) -> pa.Array:
-    return pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    return to_binary([text.encode("utf-8", "surrogatepass") for text in texts])
 
 
 def _text_of(values: FooterValues | None) -> str:

@@ -16,9 +16,10 @@ from typing import Any, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary, to_numpy
 from index_store.snapshots.arrays_file import Stored, UnusableError
 from index_store.table.file_slices import FileSlice
 from index_store.table.slice_paths import PathPart, joined_paths
@@ -50,7 +51,7 @@ def slice_arrays(slices: Sequence[FileSlice]) -> dict[str, Stored]:
 
 
 def _binary(texts: Sequence[str]) -> pa.Array:
-    return pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    return to_binary([text.encode("utf-8", "surrogatepass") for text in texts])
 
 
 def _group_hash(partition: str, file_id: str) -> int:
@@ -155,8 +156,7 @@ class StoredSlices(_Slices):
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
-        arrow_rows = pa.array(rows)
-        file_ids, bases = (self._names[name].take(arrow_rows).to_pylist() for name in ("file_ids", "bases"))
+        file_ids, bases = (binary_at(self._names[name], rows) for name in ("file_ids", "bases"))
         logged = self._log_starts[rows] < self._log_starts[rows + 1]
         found = []
         for number, (row, code, file_id, base) in enumerate(
@@ -174,17 +174,17 @@ class StoredSlices(_Slices):
         """Paths of base files, then of log files, each with the position of its slice (``table.slice_paths``)."""
         folders = _binary([f"{root}{one}/" if one else root for one in self.partitions])
         codes, positions = self.partition_codes[rows], np.arange(len(rows))
-        names = self.base_names if len(rows) == len(self) else self.base_names.take(pa.array(rows))
-        has_base = np.asarray(pc.greater(pc.binary_length(names), 0))
+        names = self.base_names if len(rows) == len(self) else self.base_names.take(to_arrow(rows))
+        has_base = to_numpy(pc.greater(pc.binary_length(names), 0))
         if not has_base.all():
-            names, codes, positions = names.filter(pa.array(has_base)), codes[has_base], positions[has_base]
+            names, codes, positions = names.filter(to_arrow(has_base)), codes[has_base], positions[has_base]
         parts: list[PathPart] = [(joined_paths(folders, codes, names), positions)]
         starts = self._log_starts[rows]
         counts = self._log_starts[rows + 1] - starts
         if log_files and counts.any():
             positions = np.repeat(np.arange(len(rows)), counts)
             places = np.arange(len(positions)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-            logs = self._names["logs"].take(pa.array(places))
+            logs = self._names["logs"].take(to_arrow(places))
             parts.append((joined_paths(folders, self.partition_codes[rows][positions], logs), positions))
         return parts
 
@@ -200,7 +200,7 @@ class StoredSlices(_Slices):
         inside = np.flatnonzero(positions < len(self._groups))
         inside = inside[self._groups[positions[inside]] == wanted[inside]]
         rows = self._group_rows[positions[inside]].astype(np.int64)
-        file_ids = self._names["file_ids"].take(pa.array(rows)).to_pylist()
+        file_ids = binary_at(self._names["file_ids"], rows)
         for i, row, code, file_id in zip(
             inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids, strict=True
         ):
@@ -267,5 +267,4 @@ def _as_stored(slices: Sequence[FileSlice]) -> StoredSlices:
 
 
 def _text(data: Any) -> str:
-    text: str = data.decode("utf-8", "surrogatepass")
-    return text
+    return str(data, "utf-8", "surrogatepass")

@@ -13,7 +13,6 @@ Source: https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 
 from __future__ import annotations
 
-import configparser
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -119,6 +118,8 @@ def keys_of(settings: Mapping[str, str]) -> Keys | None:
 
 def _sections(path: Path) -> Mapping[str, Mapping[str, str]]:
     """The sections of an INI file; a file that is not there has none. Raises ValueError, without what the file says."""
+    import configparser  # for those who name a profile
+
     parser = configparser.RawConfigParser(default_section="", strict=False, allow_no_value=True)
     try:
         with path.open(encoding="utf-8") as file:

@@ -2,7 +2,8 @@
 
 Object stores are read through obstore, which needs half of the requests (``object_client``), and through pyarrow where
 obstore knows no way to the credentials: ``object_stores`` says where. HDFS is read through pyarrow where Hadoop's
-client is there, and else through hdfs-native, which needs no Java.
+client is there, and else through hdfs-native, which needs no Java. What a store
+needs is imported when the first table in one is opened.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from pyarrow import fs
 from index_store.storage.aws_credentials import Keys, keys_of, read_profile
 from index_store.storage.client import Client
 from index_store.storage.hdfs_cluster import arrow_filesystem, native_client
-from index_store.storage.object_stores import azure_client, gcs_client, s3_client
 from index_store.storage.storage_options import Access, AzureOptions, GcsOptions, HdfsOptions, S3Options
 
 __all__ = ["Opened", "Parts", "open_store"]
@@ -81,6 +81,8 @@ def _endpoint(text: str, otherwise: str = "") -> tuple[str, str]:
 
 
 def _s3(parts: Parts, options: S3Options) -> Opened:
+    from index_store.storage.object_stores import s3_client
+
     root = _in_bucket(parts)
     scheme, host = _endpoint(options.endpoint, options.scheme)
     scheme = scheme if options.ssl else "http"
@@ -130,6 +132,8 @@ def _region_of(bucket: str) -> str | None:
 
 
 def _gcs(parts: Parts, options: GcsOptions) -> Opened:
+    from index_store.storage.object_stores import gcs_client
+
     root = _in_bucket(parts)
     scheme, host = _endpoint(options.endpoint, options.scheme)
     more: dict[str, Any] = {}
@@ -155,6 +159,8 @@ def _gcs(parts: Parts, options: GcsOptions) -> Opened:
 
 
 def _azure(parts: Parts, options: AzureOptions) -> Opened:
+    from index_store.storage.object_stores import azure_client
+
     container = parts.user or parts.host
     account, _, domain = parts.host.partition(".") if parts.user else (options.account_name, "", "")
     account = account or options.account_name

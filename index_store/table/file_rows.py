@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind
 from index_store.formats.bounded.avro_schema import check_schema
 from index_store.formats.bounded.avro_values import decode_value
@@ -118,7 +118,7 @@ def parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
         stream, metadata=metadata, coerce_int96_timestamp_unit="us", read_dictionary=texts
     ) as file:
         seen = 0
-        for batch in file.iter_batches(rows, columns=wanted):
+        for batch in file.iter_batches(rows, columns=wanted, use_threads=len(wanted) > 1):
             seen += batch.num_rows
             arrays = {name: _array_of(batch, name) for name in wanted}
             for start, stop in _pieces(list(arrays.values()), batch.num_rows):

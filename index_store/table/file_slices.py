@@ -98,9 +98,11 @@ class FileSlices:
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows."""
-        if isinstance(self.items, ManySlices):
-            return self.items.some(rows)
         items = self.items
+        if type(items) is not tuple and isinstance(
+            items, ManySlices
+        ):  # asking a protocol takes longer than a few slices
+            return items.some(rows)
         return [items[row] for row in rows.tolist()]
 
 

@@ -20,8 +20,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.formats.file_map import FileMap, FileMapReader
 from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.keys import NON_PARTITIONED

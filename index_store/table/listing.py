@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 from index_store.table.files_partition import DataFile, PartitionFiles, read_files, read_partitions

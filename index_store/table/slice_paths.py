@@ -17,8 +17,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_binary
 from evaluator.language.errors import UnsupportedError
 from index_store.table.file_slices import FileSlice, FileSlices
 
@@ -72,14 +73,14 @@ def in_order(parts: Sequence[PathPart]) -> pa.Array:
     """The paths of all parts by the position of their slice; of one position, in the order of the parts."""
     filled = [part for part in parts if len(part[0])]
     if len(filled) < 2:
-        return filled[0][0] if filled else pa.array([], pa.large_binary())
+        return filled[0][0] if filled else to_binary([])
     positions = np.concatenate([part[1] for part in filled])
-    return pa.concat_arrays([part[0] for part in filled]).take(pa.array(np.argsort(positions, kind="stable")))
+    return pa.concat_arrays([part[0] for part in filled]).take(to_arrow(np.argsort(positions, kind="stable")))
 
 
 def joined_paths(folders: pa.Array, codes: Rows, names: pa.Array) -> pa.Array:
     """``(k,)`` large binary: folder and name of each file; ``folders`` end in a slash, ``codes`` say which it is."""
-    return pc.binary_join_element_wise(folders.take(pa.array(codes)), names, pa.scalar(b"", pa.large_binary()))
+    return pc.binary_join_element_wise(folders.take(to_arrow(codes)), names, to_binary([b""])[0])
 
 
 def _named(items: Iterable[FileSlice], prefix: str, log_files: bool) -> Iterable[str]:
@@ -90,4 +91,4 @@ def _named(items: Iterable[FileSlice], prefix: str, log_files: bool) -> Iterable
 
 
 def _encoded(paths: Iterable[str]) -> pa.Array:
-    return pa.array([path.encode("utf-8", "surrogatepass") for path in paths], pa.large_binary())
+    return to_binary([path.encode("utf-8", "surrogatepass") for path in paths])

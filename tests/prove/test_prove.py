@@ -7,6 +7,7 @@ import json
 import pytest
 
 from evaluator.binding import rules
+from evaluator.evaluation.flat_scan import scan
 from evaluator.evaluation.formula_search import search
 from evaluator.functions import FUNCTIONS
 from evaluator.statistics.ranges import Range
@@ -49,7 +50,12 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
 
 
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.evaluation.whole_evaluation.search", lambda *of: search(*of)[1:])
+    monkeypatch.setattr("evaluator.evaluation.formula_search.search", lambda *of: search(*of)[1:])
+    assert any("search: " in failure for failure in run(1, FILTERS).failures)
+
+
+def test_a_scan_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.evaluation.flat_scan.scan", lambda *of: scan(*of)[1:])
     assert any("search: " in failure for failure in run(1, FILTERS).failures)
 
 

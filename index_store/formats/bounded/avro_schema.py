@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
-import fastavro
-
-from index_store.formats.bounded.json_text import check_depth
+from index_store.formats.bounded.json_text import KEPT_SCHEMAS, check_depth
 from index_store.storage.errors import FormatError
 
 __all__ = ["AvroSchema", "Shape", "check_schema"]
 
 _WHAT = "the Avro schema"
+#: A schema of more lists, objects and names than these is not kept; that of a metadata table has 500.
+KEPT_NODES = 5_000
 #: Parts of a schema that are texts or values of its own, not types.
 _NOT_TYPES = ("name", "namespace", "default", "doc", "symbols", "aliases")
 _FLOATING = {"float": 4, "double": 8}
@@ -54,9 +55,33 @@ class AvroSchema:
     shape: Shape
 
 
+#: The small schemas checked last, by the identity of their data, which is held so that no other object gets it.
+_KEPT: dict[int, tuple[Any, AvroSchema]] = {}
+_KEEPING = Lock()
+
+
 def check_schema(schema: Any) -> AvroSchema:
-    """A schema (JSON data) without logical types, for decoding. Raises FormatError."""
-    check_depth(schema, _WHAT)
+    """A schema (JSON data, not changed later) without logical types, for decoding. Raises FormatError.
+
+    ``json_text.parse_schema`` gives the same data for the same text, so a schema that many files repeat is checked
+    once.
+    """
+    kept = _KEPT.get(id(schema))
+    if kept is not None and kept[0] is schema:
+        return kept[1]
+    nodes = check_depth(schema, _WHAT)
+    checked = _checked(schema)
+    if nodes <= KEPT_NODES:
+        with _KEEPING:
+            if len(_KEPT) >= KEPT_SCHEMAS:
+                del _KEPT[next(iter(_KEPT))]
+            _KEPT[id(schema)] = schema, checked
+    return checked
+
+
+def _checked(schema: Any) -> AvroSchema:
+    import fastavro
+
     try:
         parsed = fastavro.parse_schema(_without_logical_types(schema))
         return AvroSchema(parsed, _Shapes().of(parsed))

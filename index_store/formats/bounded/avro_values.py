@@ -10,8 +10,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import fastavro
-
 from index_store.formats.bounded.avro_schema import AvroSchema, Shape
 from index_store.formats.varint import read_varint
 from index_store.storage.errors import FormatError
@@ -29,6 +27,8 @@ def decode_value(data: bytes, schema: AvroSchema, *, record_names: bool = False,
     """
     if schema.shape.density * len(data) > MAX_VALUES:
         _check_count(data, schema.shape)
+    import fastavro
+
     try:
         stream = io.BytesIO(data)
         value = fastavro.schemaless_reader(stream, schema.parsed, None, return_record_name=record_names)

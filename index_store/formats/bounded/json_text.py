@@ -7,6 +7,7 @@ comma or colon for 14 bytes, a schema one for 7.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +35,8 @@ MAX_ITEMS, ITEM_BYTES, MOST_ITEMS = 1_000_000, 8, 24_000_000
 MAX_DEPTH = 200
 #: Lists, objects and names in a schema. A schema of 10,000 columns has about 60,000.
 MAX_NODES = 1_000_000
+#: So many schemas are kept, of at most so many bytes: that of a metadata table's records has 13 KB.
+KEPT_SCHEMAS, KEPT_SCHEMA = 16, 64 << 10
 
 
 def parse_json(text: bytes | str, what: str, limit: int = MAX_DOCUMENT) -> Any:
@@ -59,25 +62,37 @@ def _count(text: bytes | str, marks: str) -> int:
 
 
 def parse_schema(text: bytes | str, what: str = "the Avro schema") -> Any:
-    """A schema, whose depth is bounded. Raises FormatError."""
+    """A schema, whose depth is bounded, to be read only. Raises FormatError.
+
+    Every file of a metadata table repeats the schema of its records: the latest are kept.
+    """
+    return _kept_schema(text, what) if len(text) <= KEPT_SCHEMA else _parsed_schema(text, what)
+
+
+@functools.lru_cache(KEPT_SCHEMAS)
+def _kept_schema(text: bytes | str, what: str) -> Any:
+    return _parsed_schema(text, what)
+
+
+def _parsed_schema(text: bytes | str, what: str) -> Any:
     schema = parse_json(text, what, MAX_SCHEMA)
     check_depth(schema, what)
     return schema
 
 
-def check_depth(plain: Any, what: str) -> None:
-    """Raise FormatError for values that recursion could not walk."""
+def check_depth(plain: Any, what: str) -> int:
+    """How many values are below these. Raises FormatError for values that recursion could not walk."""
     level = [plain]
     nodes = 0
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for one in level:
-            if isinstance(one, Mapping):
+            if isinstance(one, dict | Mapping):
                 below.extend(one.values())
             elif isinstance(one, list):
                 below.extend(one)
         if not below:
-            return
+            return nodes
         nodes += len(below)
         if nodes > MAX_NODES:
             raise FormatError(f"{what} has more than {MAX_NODES} parts")

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from evaluator.language import arrow_functions as pc
 from index_store.formats.bounded.thrift_compact import count_structs, numbers_of
 from index_store.storage.errors import FormatError
 

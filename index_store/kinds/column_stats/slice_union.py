@@ -31,7 +31,7 @@ def unite(
     """One column's statistics per slice. ``deleted``: files whose statistics are marked as deleted."""
     n = files.slices
     of = files.slice_of[rows.file_index]
-    file_indices = np.unique(rows.file_index)
+    file_indices = np.flatnonzero(np.bincount(rows.file_index))  # distinct
     complete = np.bincount(files.slice_of[file_indices], minlength=n) == files.count
     lo, lo_known = _extreme(np.minimum, rows, of, rows.lo, rows.lo_known, n)
     hi, hi_known = _extreme(np.maximum, rows, of, rows.hi, rows.hi_known, n)

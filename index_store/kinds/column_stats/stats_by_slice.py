@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
 from evaluator.language.types import Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
@@ -77,7 +78,7 @@ class RecordMatcher:
     def _names(self) -> tuple[Any, npt.NDArray[np.intp]]:
         """The distinct names of files, and the index of each (AMBIGUOUS for several)."""
         found = self.files.by_name
-        return pa.array(list(found), pa.binary()), np.array([*found.values(), -1], np.intp)
+        return to_binary(list(found)).cast(pa.binary()), np.array([*found.values(), -1], np.intp)
 
     def of(self, latest: Latest, column: bytes) -> MatchedRecords:
         """The records of this column that describe a file of the slices."""
@@ -110,10 +111,10 @@ class RecordMatcher:
             return self._last[1]  # columns have the same files in the same order
         names, file_indices = self._names
         index = pc.index_in(part.names, value_set=names)
-        found: npt.NDArray[np.intp] = file_indices[pc.fill_null(index, -1).to_numpy()]
+        found: npt.NDArray[np.intp] = file_indices[to_numpy(pc.fill_null(index, -1))]
         ambiguous = np.flatnonzero(found == SliceFiles.AMBIGUOUS)
         if len(ambiguous):
-            texts = part.names.take(pa.array(ambiguous)).to_pylist()
+            texts = part.names.take(to_arrow(ambiguous)).to_pylist()
             found[ambiguous] = [
                 self._file_index(name, part.key(row)) for name, row in zip(texts, ambiguous.tolist(), strict=True)
             ]

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
 from index_store.formats.stats_reader import Single
@@ -138,7 +139,7 @@ class _Run:
         """Keys and file names."""
         stored = self.stored
         if isinstance(stored, StatsColumns):
-            names = stored.names.take(pa.array(rows)).to_pylist() if len(rows) else []
+            names = stored.names.take(to_arrow(rows)).to_pylist() if len(rows) else []
             return list(zip((stored.key(row) for row in rows.tolist()), names, strict=True))
         return [(key, record.file_name) for key, record in (stored[row] for row in rows.tolist()) if record is not None]
 
@@ -150,7 +151,7 @@ class _Run:
                 [None, pa.py_buffer(np.ascontiguousarray(self.stored.keys))],
             )
             return fixed.cast(pa.binary())
-        return pa.array([single.key for single in self.stored], pa.binary())
+        return to_binary([single.key for single in self.stored]).cast(pa.binary())
 
 
 def _runs(found: Sequence[StatsColumns | Single]) -> Iterator[_Run]:
@@ -180,7 +181,7 @@ def _run_of(singles: list[Single]) -> _Run:
 def _codes(parts: Sequence[_Run]) -> npt.NDArray[np.int64]:
     """A number for each record's key, equal for equal keys."""
     codes = pa.chunked_array([part.keys() for part in parts], pa.binary()).combine_chunks().dictionary_encode().indices
-    found: npt.NDArray[np.int64] = codes.to_numpy().astype(np.int64)
+    found: npt.NDArray[np.int64] = to_numpy(codes).astype(np.int64)
     return found
 
 

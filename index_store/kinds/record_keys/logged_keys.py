@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.bounded.parquet_bounds import read_footer, read_texts

@@ -29,9 +29,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_binary
 from evaluator.language.epoch import DAY, REBASED_DAYS
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
@@ -257,7 +259,7 @@ def _of_base(stream: Any, name: str) -> list[ColumnRows]:
 
 def _distinct(parts: Iterable[ColumnRows], column: Field, unit: str) -> pa.Array:
     """The distinct values of all parts of a file that are not NULL. Raises _UnknownValuesError."""
-    arrays = [pa.array([], plain_type(column.type))]
+    arrays = [pa.nulls(0, plain_type(column.type))]
     for part in parts:
         if part.type == ABSENT and column.name != RECORD_KEY:
             continue  # NULL, or the value of another file: see ``_is_stored``
@@ -277,9 +279,9 @@ def _plain(column: Field, values: Sequence[object]) -> pa.Array | None:
     least = _LEAST.get(column.type.kind, -(1 << 63))
     try:
         if pa.types.is_large_binary(plain) and all(isinstance(value, str) for value in values):
-            return pa.array([str(value).encode("utf-8") for value in values], plain)
+            return to_binary([str(value).encode("utf-8") for value in values])
         if pa.types.is_int64(plain) and all(type(value) is int and value >= least for value in values):
-            return pa.array(values, plain)
+            return to_arrow(np.array(values, np.int64))
     except (UnicodeEncodeError, pa.ArrowInvalid, OverflowError):
         pass
     return None

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.builder import FILE_ID, FILES, NewFiles
 from index_store.own.builders.local import LocalBuilder
 from index_store.own.builders.sketching import SketchPlan

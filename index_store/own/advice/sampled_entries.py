@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.language import arrow_functions as pc
 from index_store.own.advice.sample import Sample
 from index_store.own.definition import SECONDARY_INDEX
 from index_store.own.secondary.constraints import pieces_of_values

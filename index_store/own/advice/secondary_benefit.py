@@ -12,8 +12,8 @@ Every entry is drawn with the same probability. Some dozen blocks are read, howe
 from __future__ import annotations
 
 import numpy as np
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.advice.benefit import Benefit
 from index_store.own.advice.selectivity_score import ABOUT, SelectivityScore
 from index_store.own.definition import SECONDARY_INDEX, Entry

@@ -38,8 +38,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.own.builders.sketching import ROWS, SketchPlan, Target, nulls_field, sketch_field, type_field

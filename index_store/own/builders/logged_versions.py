@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from evaluator.language import arrow_functions as pc
 
 __all__ = ["LoggedRecords", "LoggedVersions", "Orderings", "orderings_of", "versions_of"]
 

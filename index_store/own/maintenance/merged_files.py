@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from index_store.own.maintenance.table_files import TABLE_FILES, table_files
 from index_store.own.store.merged_slices import SEPARATOR, merged_parts

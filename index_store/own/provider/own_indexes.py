@@ -33,7 +33,8 @@ from index_store.kinds.column_stats.absent_columns import reads_as_null
 from index_store.kinds.column_stats.file_reading import LOG_LIMIT
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.definition import SECONDARY_INDEX, SKETCHES
-from index_store.own.store.locations import IndexLocation, indexes_of, may_have_indexes
+from index_store.own.presence import may_have_indexes
+from index_store.own.store.locations import IndexLocation, indexes_of
 from index_store.own.store.own_index import IndexedFiles, OwnIndex
 from index_store.storage.errors import StatsError, TableError
 from index_store.table.merge_rule import merges_to_stored_values, merges_whole_records

@@ -29,11 +29,11 @@ from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
+from evaluator.language import arrow_functions as pc
 from evaluator.language.key_set import KeySet
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type

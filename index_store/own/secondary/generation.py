@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.builders.sketching import ROWS
 from index_store.own.secondary.entries import REVERSE
 from index_store.own.secondary.runs import Blocks, EntrySorter, merge_runs

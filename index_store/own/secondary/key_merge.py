@@ -23,8 +23,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.secondary.keys import after, leading_of
 from index_store.own.secondary.sorted_table import SortedTable
 

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind, Type
 from index_store.storage.errors import FormatError
 from index_store.table.plain_values import plain_type

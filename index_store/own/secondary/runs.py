@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.secondary.entries import Order, schema_of
 
 __all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries", "together"]

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from evaluator.language import arrow_functions as pc
 from index_store.formats.bounded.arrow_blocks import check_batches
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
 from index_store.own.secondary.runs import together

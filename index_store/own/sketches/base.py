@@ -24,8 +24,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.values import bytes_of

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Type
 from index_store.own.sketches.base import Batch, FileBounds, Sketch, SketchStatistics, Stored, refuse_options
 

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.text_order import successor
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import filler

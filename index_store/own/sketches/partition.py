@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, SketchStatistics, Stored, refuse_options
 from index_store.own.sketches.value_list import MAX_BYTES, ValueList, bounds_of_parts
 from index_store.own.sketches.values import decoded

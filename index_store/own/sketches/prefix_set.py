@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.text_order import successor
 from evaluator.language.types import Type
 from evaluator.statistics.stored_bounds import StoredBounds, encoded

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import filler
 from evaluator.statistics.stored_bounds import Bounds

@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from index_store.own.definition import check_name
+from index_store.own.presence import DIRECTORY, OTHERS
 from index_store.own.store.folder import VERSIONS, Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import NoIndexError, version_numbers
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
-from index_store.table.table_options import OTHER_INDEXES
 
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["DIRECTORY", "OTHERS", "IndexLocation", "folder_of", "indexes_of", "may_have_indexes", "version_names"]
-
-DIRECTORY, OTHERS = ".sargo", OTHER_INDEXES
+__all__ = ["DIRECTORY", "OTHERS", "IndexLocation", "folder_of", "indexes_of", "version_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,6 @@ def folder_of(table: Table, name: str, path: str = "", storage_options: Mapping[
         return Folder.at(path, None, storage_options)
     check_name(name)
     return Folder(table.storage.below(f"{DIRECTORY}/{name}"))
-
-
-def may_have_indexes(table: Table) -> bool:
-    """Whether the table has a folder of indexes or an option that names some."""
-    return bool(table.options.get(OTHERS) or table.storage.below(DIRECTORY).files(recursive=True))
 
 
 def version_names(storage: Storage, options: Mapping[str, str]) -> list[str]:

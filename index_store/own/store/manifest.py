@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.own.builder import FILE_ID, FILES
 from index_store.own.store.folder import Folder, new_token
 from index_store.own.store.stored_table import StoredTable, read_table, write_table

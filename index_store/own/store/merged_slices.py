@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from evaluator.language import arrow_functions as pc
 from index_store.table.file_slices import FileSlice
 
 __all__ = ["SEPARATOR", "MergedPart", "is_merged", "merged_parts", "merged_slices"]

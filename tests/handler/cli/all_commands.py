@@ -11,7 +11,10 @@ from handler.cli.main import main
 
 def commands(group: click.Group = main, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """``(("prune",), ...)``, ``(("index", "create"), ...)``: every command that is no group."""
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from commands(command, (*words, name))
         else:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from handler.cli.setting_flags import setting_flags
 from handler.sidecar.settings import Settings
 from tests.handler.cli.all_commands import commands
+from tests.index_store.synthetic import write_table
 
 HEAVY = {
     *("numpy", "pyarrow", "fastavro", "sqlglot", "rich", "isal", "xxhash", "platformdirs", "pandas", "pyspark", "py4j"),
@@ -30,6 +31,32 @@ for words in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         main([*words, "--help"])
 print(json.dumps([printed.getvalue().count("Usage: sargo"), sorted(sys.modules)]))
+"""
+
+#: What no filter in SQL on a small local table needs.
+NOT_FOR_A_SMALL_TABLE = {
+    *("pyarrow.compute", "pyarrow.dataset", "pandas", "obstore", "pydantic", "asyncio", "multiprocessing"),
+    *("sarg.decoding", "sarg.kryo", "sarg.translation", "handler.engines", "handler.rows", "handler.sidecar"),
+    *("index_store.own.store", "index_store.own.provider", "index_store.own.secondary", "index_store.buckets"),
+    *("index_store.kinds.expressions", "index_store.kinds.record_keys.record_index"),
+    *("evaluator.evaluation.formula_search", "handler.cli.serve_command", "handler.cli.index_command"),
+}
+ONE_FILTER = """
+import contextlib, io, json, sys
+from handler.cli.main import main
+words = json.loads(sys.argv[1])
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main(words)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+FROM_A_SNAPSHOT = """
+import json, sys
+from handler import open_table, prune
+from index_store.snapshots import SnapshotCache
+table, folder = map(json.loads, sys.argv[1:])
+plan = prune(open_table(table, cache=SnapshotCache(folder, min_slices=1)), "amount > 3.0 AND fee < 100.0")
+print(json.dumps([len(plan.kept), list(plan.reasons), sorted(sys.modules)]))
 """
 
 WITHOUT_THE_EXTRA = """
@@ -74,7 +101,24 @@ def test_the_package_loads_no_library_until_a_name_is_used():
     assert (module, loaded) == ("handler.planning.prune", True)
 
 
-@pytest.mark.parametrize("package", ["handler", "index_store"])
+def test_a_filter_on_a_small_table_loads_only_what_it_needs(tmp_path):
+    write_table(tmp_path / "table", 20)
+    modules = python(ONE_FILTER, ["prune", str(tmp_path / "table"), "--where", "name = 'b'"])
+    assert "handler.planning.prune" in modules
+    assert not NOT_FOR_A_SMALL_TABLE & set(modules)
+
+
+def test_the_first_filter_from_a_snapshot_converts_arrays_without_pandas(tmp_path):
+    write_table(tmp_path / "table", 300)
+    places = str(tmp_path / "table"), str(tmp_path / "cache")
+    kept, reasons, _ = python(FROM_A_SNAPSHOT, *places)
+    assert (kept > 0, reasons, any((tmp_path / "cache").rglob("*.arrow"))) == (True, [], True)
+    again, reasons, modules = python(FROM_A_SNAPSHOT, *places)
+    assert (again, reasons) == (kept, [])
+    assert not {"pandas", "numpy.ma", "pyarrow.compute"} & set(modules)
+
+
+@pytest.mark.parametrize("package", ["handler", "index_store", "sarg"])
 def test_every_public_name_is_found_and_another_is_not(package):
     module = __import__(package)
     for name in module.__all__:

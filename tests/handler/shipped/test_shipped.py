@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -47,10 +48,11 @@ def test_every_file_of_hive_conf_is_given_by_a_name():
 
 
 def test_the_command_takes_the_names_that_there_are():
-    names = main.commands["conf"].params[0].type.choices
+    command = main.get_command(click.Context(main), "conf")
+    names = command.params[0].type.choices
     assert list(names) == list(artefacts.CONFIGURATIONS)
     for name in names:
-        assert name in main.commands["conf"].help
+        assert name in command.help
 
 
 @pytest.mark.parametrize("name", [name for name, files in artefacts.CONFIGURATIONS.items() if len(files) == 1])

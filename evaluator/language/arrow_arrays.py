@@ -1,0 +1,77 @@
+"""Arrays between numpy and Arrow, without a copy and without pandas.
+
+pyarrow's own conversions (``pa.array``, ``to_numpy``, ``np.asarray``) import pandas where it is installed, to recognise
+what is pandas': 0.3 CPU seconds of the first filter of a process, which needs nothing of it.
+
+    to_arrow(numbers)        numbers of one axis, or flags, as an Arrow array
+    to_numpy(array)          an Arrow array of numbers or flags without nulls
+    to_binary(texts)         bytes as an Arrow array of large binary
+    binary_at(array, rows)   some of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["binary_at", "to_arrow", "to_binary", "to_numpy"]
+
+
+def to_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
+    """``(k,)`` integers, floats or bools. Numbers share memory with the array."""
+    if numbers.dtype == np.bool_:
+        packed = np.packbits(numbers, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, pa.py_buffer(packed)])
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def to_numpy(array: pa.Array) -> npt.NDArray[Any]:
+    """``(k,)``; read-only, and numbers share memory with the array. Raises ValueError for nulls and other types."""
+    if array.null_count:
+        raise ValueError("an array with nulls")
+    kind, start, count = array.type, array.offset, len(array)
+    if pa.types.is_boolean(kind):
+        dtype: Any = np.dtype(np.bool_)
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        dtype = np.dtype(kind.to_pandas_dtype())
+    else:
+        raise ValueError(f"an array of {kind}")
+    content = array.buffers()[1]
+    found: npt.NDArray[Any]
+    if content is None or not count:
+        found = np.zeros(0, dtype)
+    elif dtype == np.bool_:
+        packed = np.frombuffer(content, np.uint8, count=(start + count + 7) // 8)
+        found = np.unpackbits(packed, count=start + count, bitorder="little")[start:].view(np.bool_)
+    else:
+        found = np.frombuffer(content, dtype, count, start * dtype.itemsize)
+    return found
+
+
+def to_binary(texts: Sequence[bytes]) -> pa.LargeBinaryArray:
+    """Bytes in their order."""
+    edges = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=edges[1:])
+    return pa.Array.from_buffers(
+        pa.large_binary(), len(texts), [None, pa.py_buffer(edges), pa.py_buffer(b"".join(texts))]
+    )
+
+
+def binary_at(array: pa.LargeBinaryArray, rows: Sequence[int] | npt.NDArray[Any]) -> list[memoryview]:
+    """The bytes in some rows, which exist, of large binary without nulls, as views.
+
+    ``take`` of pyarrow imports ``pyarrow.compute`` (``arrow_functions``), and makes an object of Arrow for each value.
+    """
+    _, offsets, content = array.buffers()
+    if not len(rows):
+        return []
+    edges = np.frombuffer(offsets, np.int64)[array.offset :]
+    row_numbers = np.asarray(rows)
+    data = memoryview(b"" if content is None else content)
+    spans = zip(edges[row_numbers].tolist(), edges[row_numbers + 1].tolist(), strict=True)
+    return [data[start:end] for start, end in spans]

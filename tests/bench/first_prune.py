@@ -1,0 +1,74 @@
+"""The first filter on a small table of real Hudi that was just opened, and the next ones: nothing is cached.
+
+    copy on write                                      at most 6 CPU ms
+    merge on read, with record and secondary index     at most 20 CPU ms
+    there, a filter on a key that was not asked for    at most 3 CPU ms
+
+The libraries are loaded and warm: ``command_line`` has what a process pays for them.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+from handler import open_table, prune
+
+ROUNDS = 21
+_DATA = Path(__file__).parents[1] / "data" / "hudi"
+#: The condition of the first filter, its goal in milliseconds, and a condition on the key ``{}``, of the table.
+_TABLES = {
+    "1.1.1_main_cow": ("i = 5 AND s > 'b'", 6.0, None),
+    "1.1.1_sec_mor": ("i > 5 AND s = 'banana-zz'", 20.0, "id = 'k00{}'"),
+}
+KEY_GOAL = 3.0
+
+Row = tuple[str, str, str]
+
+
+def run() -> list[Row]:
+    """Medians, each of a table opened anew; the ratio is to the goal."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"SARGO_CACHE": "off"}):
+        for name, (condition, goal, of_key) in _TABLES.items():
+            path = Path(folder) / name
+            with zipfile.ZipFile(_DATA / f"{name}.zip") as archive:
+                archive.extractall(path)
+            rows += _measured(path, condition, goal, of_key)
+    return rows
+
+
+def _measured(path: Path, condition: str, goal: float, of_key: str | None) -> list[Row]:
+    opening, first, again, keys = [], [], [], []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        table = open_table(path)
+        opening.append(time.process_time() - start)
+        first.append(_milliseconds(lambda table=table: prune(table, condition, time_zone="UTC").kept_rows))
+        again.append(_milliseconds(lambda table=table: prune(table, condition, time_zone="UTC").kept_rows))
+        for number in range(10, 14) if of_key else ():
+            asked = of_key.format(number) if of_key else ""
+            keys.append(_milliseconds(lambda table=table, asked=asked: prune(table, asked, time_zone="UTC").kept_rows))
+    rows = [
+        (f"{path.name}: open_table", f"{1e3 * statistics.median(opening):.1f} CPU ms", ""),
+        _row(f"{path.name}: the first prune", first, goal),
+        (f"{path.name}: the same again", f"{statistics.median(again):.1f} CPU ms", ""),
+    ]
+    return [*rows, _row(f"{path.name}: a filter on a key, not asked for before", keys, KEY_GOAL)] if keys else rows
+
+
+def _milliseconds(call: Callable[[], object]) -> float:
+    start = time.process_time()
+    call()
+    return (time.process_time() - start) * 1e3
+
+
+def _row(name: str, milliseconds: list[float], goal: float) -> Row:
+    median = statistics.median(milliseconds)
+    return name, f"{median:.1f} CPU ms", f"{median / goal:.2f} x {goal:.0f} ms"

@@ -1,0 +1,54 @@
+"""Conversions between numpy and Arrow hold what pyarrow's own hold, and import no pandas."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
+
+NUMBERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64, np.uint64, np.float32, np.float64, np.bool_]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 1000])
+def test_numbers_go_there_and_back(dtype: type, count: int) -> None:
+    numbers = (np.random.default_rng(count).integers(0, 100, count) % (2 if dtype is np.bool_ else 100)).astype(dtype)
+    array = to_arrow(numbers)
+    assert array.equals(pa.array(numbers))
+    assert to_numpy(array).dtype == numbers.dtype
+    assert to_numpy(array).tolist() == numbers.tolist()
+    for start in range(0, count, 3):
+        assert to_numpy(array.slice(start, 5)).tolist() == numbers[start : start + 5].tolist()
+
+
+def test_every_other_number_is_copied() -> None:
+    assert to_arrow(np.arange(10)[::3]).to_pylist() == [0, 3, 6, 9]
+    assert to_arrow(np.arange(10)[::-3] > 4).to_pylist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("array", [pa.array([1, None]), pa.array(["a"]), pa.array([[1]])])
+def test_nulls_and_other_types_are_refused(array: pa.Array) -> None:
+    with pytest.raises(ValueError, match="an array"):
+        to_numpy(array)
+
+
+@pytest.mark.parametrize("texts", [[], [b""], [b"a", b"", b"\xff\x00b"]])
+def test_bytes_keep_their_order(texts: list[bytes]) -> None:
+    array = to_binary(texts)
+    array.validate(full=True)
+    assert array.equals(pa.array(texts, pa.large_binary()))
+
+
+def test_pandas_is_not_imported() -> None:
+    code = (
+        "import sys; import numpy as np\n"
+        "from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy\n"
+        "to_numpy(to_arrow(np.arange(3))); to_numpy(to_arrow(np.arange(3) > 1)); to_binary([b'a']).to_pylist()\n"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
