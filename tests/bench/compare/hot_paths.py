@@ -133,7 +133,7 @@ def _sidecar(folder: Path) -> Call:
     write_table(folder / "table", _TABLE_FILES)
     names = [item.base_file or "" for item in open_table(folder / "table").at().slices]
     sent, loop, parts = frame(folder / "table", names, _TABLE_FILES // 2), asyncio.new_event_loop(), AsyncExitStack()
-    settings = Settings(roots=(str(folder),), port=0, metrics_port=-1, refresh_seconds=3600)
+    settings = Settings(roots=(str(folder),), port=0, metrics_port=-1, refresh_seconds=3600, request_seconds=60)
 
     async def begin() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         sidecar = await parts.enter_async_context(running(settings, io.StringIO()))
