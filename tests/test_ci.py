@@ -10,7 +10,7 @@ import pytest
 RUN = Path(__file__).parents[1] / ".ci" / "run"
 PYTHON = ["lint", "test AGAIN=1", "fuzz SECONDS=30", "docs"]
 SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
-JAVA = ["test-java", "test-hive PART=quick"]
+JAVA = ["test-java", "test-hooks", "test-hive PART=quick"]
 
 
 @pytest.mark.parametrize(

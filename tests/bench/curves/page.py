@@ -42,7 +42,7 @@ def page_of(measured: Sequence[Growth], machine: str, versions: str) -> str:
     lines = [
         "# How cost grows",
         "",
-        "What a filter costs over 100 files and over millions, for each shape of filter and each layout of a table. "
+        "What a filter costs over 100 files and over more, for each shape of filter and each layout of a table. "
         "`make bench-curves`",
         "measures, and writes this page. The files are made up (`tests/bench/datasets.py`), the shapes are those of "
         "`tests/bench/shapes.py`.",
