@@ -31,7 +31,7 @@ def main(most: int) -> None:
 
 
 def _write(measured: Sequence[Growth], versions: str) -> None:
-    (_DOCS / "internals" / "growth.md").write_text(page_of(measured, machine(), versions), encoding="utf-8")
+    (_DOCS / "internals/growth").with_suffix(".md").write_text(page_of(measured, machine(), versions), encoding="utf-8")
     for name, text in charts_of(measured).items():
         (_DOCS / "diagrams" / name).write_text(text, encoding="utf-8")
 

@@ -91,7 +91,7 @@ def page_of(measured: Sequence[Growth], machine: str, versions: str) -> str:
         "",
         f"The last row reads a metadata table on disk that nothing is known of; above {MAX_COLD:,} files none is "
         "written. What a snapshot makes",
-        "of it in the next process is on the page of [snapshots](snapshots.md). "
+        "of it in the next process is on the page of {doc}`snapshots`. "
         "The columns are three numbers of 8 bytes, a date and two texts.",
     ]
     return "\n".join(lines) + "\n"
