@@ -23,12 +23,15 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) +
 DAILY := "not cluster and not extension and not hive and not spark_full and not pages"
 AGAIN ?=
 SECONDS ?= 60
+BASE ?= HEAD~1
+LIMIT ?= 1.3
+FILES ?= 1000000
 SEED ?= 1
 TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -166,6 +169,12 @@ format: install ## Format the code, and let ruff mend what it can
 
 bench: $(BENCH_STAMP) ## Time the hot paths, beside other engines, and print ratios
 	$(BIN)/python -m tests.bench
+
+bench-compare: install ## The hot paths of this checkout beside those of BASE, in turns: ratios with spread; fails beyond LIMIT (BASE=main SECONDS=300)
+	$(BIN)/python -m tests.bench.compare --base $(BASE) --seconds $(SECONDS) --limit $(LIMIT)
+
+bench-curves: $(BENCH_STAMP) ## How cost grows from 100 files to millions, beside other engines: writes docs/internals/growth.md (FILES=10000000)
+	$(BIN)/python -m tests.bench.curves --most $(FILES)
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[bench]'

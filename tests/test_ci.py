@@ -1,4 +1,4 @@
-"""`.ci/run` tests Java in CI or fails; elsewhere it may leave Java out, and says so."""
+"""`.ci/run` tests Java in CI or fails; elsewhere it may leave Java out, and says so. Speed needs the parent commit."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
 PYTHON = ["lint", "test AGAIN=1", "fuzz SECONDS=30", "docs"]
-JAVA = ["test-java", "test-hive PART=quick"]
+SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
+JAVA = ["test-java", "test-hooks", "test-hive PART=quick"]
 
 
 @pytest.mark.parametrize(
@@ -22,19 +23,22 @@ JAVA = ["test-java", "test-hive PART=quick"]
         ("", ["mvn", "javac"], 0, PYTHON + JAVA),
         ("", ["javac"], 0, PYTHON),
         ("", ["mvn"], 0, PYTHON),
+        ("true", ["mvn", "javac", "git"], 0, PYTHON + SPEED + JAVA),
+        ("", ["git"], 0, PYTHON + SPEED),
     ],
 )
 def test_java_is_left_out_only_outside_ci(ci, tools, code, targets, tmp_path):
     log = tmp_path / "targets"
     for name in [*tools, "make"]:
         stub = tmp_path / name
-        stub.write_text(f'#!/bin/bash\necho "$*" >> "{log}"\n')
+        stub.write_text(f'#!/bin/bash\necho "$*" >> "{log}"\n' if name == "make" else "#!/bin/bash\n")
         stub.chmod(0o755)
     (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
     environment = {"PATH": str(tmp_path), "CI": ci}
     done = subprocess.run([shutil.which("bash"), str(RUN)], env=environment, capture_output=True, text=True)
     made = log.read_text().splitlines() if log.exists() else []
     assert (done.returncode, made) == (code, targets), done.stderr
+    assert ("for want of the parent commit" in done.stdout) == (PYTHON[-1] in made and SPEED[0] not in made)
     missing = {"mvn": "Maven (mvn)", "javac": "a JDK (javac)"}
     for tool, name in missing.items():
         assert (name in done.stdout + done.stderr) == (tool not in tools)

@@ -312,10 +312,9 @@ class _Search:
         """Whether a node is TRUE in these slices, ``(k,) bool``."""
         match node:
             case Atom():
-                whole = isinstance(where, slice) and where.stop - where.start == self._n
-                return test_atom(node, self._code(node), where, self._masks.take() if whole else None)
+                return test_atom(node, self._code(node), where, self._masks.take() if self._is_whole(where) else None)
             case Within():
-                return test_within(node, where)
+                return test_within(node, where, self._masks.take() if self._is_whole(where) else None)
             case Apart():
                 return test_apart(node, where)
             case Flag():
@@ -328,6 +327,9 @@ class _Search:
                 return self._test_any(children, where)
             case _:
                 raise TypeError(f"not a node of a formula: {node!r}")
+
+    def _is_whole(self, where: Where) -> bool:
+        return isinstance(where, slice) and where.stop - where.start == self._n
 
     def _test_all(self, children: Sequence[Symbol], where: Where) -> Mask:
         size = _size(where)

@@ -38,6 +38,8 @@ Where = slice | Rows
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 #: Up to here members are searched for each slice; above, codes are looked up in a table of 65,536 entries.
 _FEW_ROWS = 4096
+#: Slices whose codes are looked up at a time: numpy makes row numbers of 8 bytes of them, which stay in the cache.
+_LOOKED_UP_AT_ONCE = 1 << 16
 
 
 def code_of(atom: Atom) -> int | None:
@@ -86,36 +88,45 @@ def test_flag(flag: Flag, where: Where) -> Mask:
     return mask.copy() if isinstance(where, slice) else mask
 
 
-def test_within(within: Within, where: Where) -> Mask:
-    """Some member lies between the bounds."""
+def test_within(within: Within, where: Where, out: Mask | None) -> Mask:
+    """Some member lies between the bounds; ``out`` is an array to write to, if it can be."""
     column, index = within.column, within.column.index
     size = _size(where)
     if index is None or size <= _FEW_ROWS:
         lo, hi = _bounds(column, where)
         is_within: Mask = np.broadcast_to(lo.meets(hi, within.members), (size,)) & _some(column.any_value, where)
         return is_within
-    return _within_by_table(within.members, index, column, where)
+    return _within_by_table(within.members, index, column, where, out)
 
 
-def _within_by_table(members: Members, index: ColumnIndex, column: ColumnStatistics, where: Where) -> Mask:
+def _within_by_table(
+    members: Members, index: ColumnIndex, column: ColumnStatistics, where: Where, out: Mask | None
+) -> Mask:
     """``following[c]`` is the least member code above c: a slice of lower code c holds it if its upper code is above.
 
-    Slices that have a member's own code at one of their ends are compared exactly.
+    Slices that have a member's own code at one of their ends are compared exactly. Of all slices these are read from
+    the order by code: bounds in order are found faster among the members.
     """
     codes = np.unique(index.coder.codes(members.array))
-    following = np.append(codes, ABOVE)[np.searchsorted(codes, np.arange(int(ABOVE) + 1), side="right")]
+    counts = np.diff(np.concatenate(([0], codes.astype(np.intp), [int(ABOVE) + 1])))
+    following = np.repeat(np.append(codes, ABOVE), counts)
     lower, upper = index.lo.codes[where], index.hi.codes[where]
-    reached = following.astype(np.uint16).take(lower)
-    mask: Mask = reached < upper
+    mask: Mask = np.empty(len(lower), np.bool_) if out is None else out
+    reached = np.empty(min(len(lower), _LOOKED_UP_AT_ONCE), np.uint16)
+    for start in range(0, len(lower), _LOOKED_UP_AT_ONCE):
+        some = slice(start, start + _LOOKED_UP_AT_ONCE)
+        of_some = following.take(lower[some], out=reached[: len(lower[some])], mode="clip")  # none is out of range
+        np.less(of_some, upper[some], out=mask[some])
     if len(lower) == len(index.lo.codes) and isinstance(where, slice):
-        at_lower_end: Rows = np.concatenate([index.lo.of_code(code) for code in codes.tolist()])
+        ends: list[Rows] = [index.lo.of_codes(codes), index.hi.of_codes(codes)]
     else:
         is_member = np.zeros(int(ABOVE) + 1, np.bool_)
         is_member[codes] = True
-        at_lower_end = nonzero(is_member.take(lower))
-    doubtful = np.concatenate((at_lower_end[~mask[at_lower_end]], nonzero(reached == upper)))
-    lo, hi = _bounds(column, rows_of(where, doubtful))
-    mask[doubtful] = lo.meets(hi, members)
+        ends = [nonzero(is_member.take(lower)), nonzero(is_member.take(upper))]
+    for at_end in ends:
+        doubtful = at_end[~mask[at_end]]
+        lo, hi = _bounds(column, rows_of(where, doubtful))
+        mask[doubtful] = lo.meets(hi, members)
     return mask
 
 

@@ -137,6 +137,14 @@ class BoundCodes:
         """The slices of one code."""
         return self.order[self.offsets[code] : self.offsets[code + 1]]
 
+    def of_codes(self, codes: Codes) -> Rows:
+        """The slices of these codes, each code once, in the order of the codes."""
+        starts = self.offsets[codes]
+        counts = self.offsets[codes.astype(np.intp) + 1] - starts
+        ends = np.cumsum(counts)
+        rows: Rows = self.order[np.repeat(starts - (ends - counts), counts) + np.arange(ends[-1])]
+        return rows
+
     def count(self, op: str, code: int) -> int:
         """The number of slices with a code up to this one (op ``<`` or ``<=``), or from it on (``>``, ``>=``)."""
         return int(self.offsets[code + 1]) if op in ("<", "<=") else len(self.codes) - int(self.offsets[code])

@@ -33,8 +33,8 @@ from handler.sidecar.slots import Slots
 __all__ = ["Connection", "Host"]
 
 _HEADER = 4
-#: The buffer of a connection that has not announced a longer frame.
-_SMALL_BUFFER = 16 << 10
+#: The buffer of a connection that has not announced a longer frame: as long as its last frame, within these limits.
+_SMALL_BUFFER, _EXPECTED_BUFFER = 16 << 10, 256 << 10
 #: The bytes of a frame that are enough to say which call it is.
 _HEAD = 128
 #: Seconds in which a peer must take leave after the last answer.
@@ -58,6 +58,9 @@ class Host(Protocol):
 
     def refuse_large(self, head: bytes) -> bytes:
         """The reply to a frame that is longer, of which the first bytes are given."""
+
+    def known_reply(self, connection: Connection, frame: memoryview) -> bytes | None:
+        """The reply to a frame, if it is known at once; else None."""
 
     def answer(self, connection: Connection, frame: memoryview) -> None:
         """Start to answer a frame; ``connection.write_answer`` is called with the reply."""
@@ -196,11 +199,16 @@ class Connection(asyncio.BufferedProtocol):
             return
         frame = self._buffer[_HEADER:end]
         rest = bytes(self._buffer[end : self._filled])
-        self._buffer = _new_buffer(max(_SMALL_BUFFER, len(rest)), rest)
+        self._buffer = _new_buffer(max(_SMALL_BUFFER, len(rest), min(end, _EXPECTED_BUFFER)), rest)
         self._filled = len(rest)
         self._is_busy = True
         self.held -= end  # from here on the call holds them
         assert self._transport is not None
+        if not self._filled and (reply := self._host.known_reply(self, frame)) is not None:
+            self.write_answer(reply, True)
+            if self._is_stalled:
+                self._transport.pause_reading()
+            return
         self._transport.pause_reading()
         self._host.answer(self, frame)
 

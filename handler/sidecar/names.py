@@ -88,10 +88,6 @@ class ListedNames:
         """16 bytes that identify this list."""
         return xxhash.xxh3_128_digest(self.blob, _SEED) + b"%d %d" % (self.count, self.compressed)
 
-    def compute_hashes(self) -> None:
-        """Compute ``digest`` and ``key``, which read the whole list."""
-        self.digest, self.key  # noqa: B018
-
     @computed_once
     def text(self) -> bytes | memoryview:
         """The names joined by line feeds. Raises Refused when they cannot be unpacked or are too many."""

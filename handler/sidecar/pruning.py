@@ -5,6 +5,8 @@ step      module                          what it does
 view      ``tables``                      the table at its latest instant, or as of an older one
 decide    ``view``, ``planning.prune``    the slices that the filter skips, from the cache for a known filter
 answer    ``request_matching``            the listed names that may be skipped, as packed bits
+
+A view remembers the answers that it gave: a question with the same list, filter and query type takes no step again.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from handler.sidecar.view import FilterDecision, View
 
 __all__ = ["PrunedNames", "Pruning"]
 
-#: A new list up to this size is matched on the event loop: a change of thread would cost more.
-_SHORT_LIST_BYTES = 64 << 10
+#: Lists up to these sizes are matched, and hashed, on the event loop: a change of thread would cost more.
+_MATCHED_AT_ONCE, _HASHED_AT_ONCE = 64 << 10, 256 << 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +56,8 @@ class Pruning:
     async def answer(self, question: PruneQuestion) -> PrunedNames:
         """Raises Refused, TableUnavailable and PlanningFailed."""
         location, listed = question.location, question.listed
-        if len(listed.blob) > _SHORT_LIST_BYTES:
-            await asyncio.get_running_loop().run_in_executor(self._threads, listed.compute_hashes)
+        if len(listed.blob) > _HASHED_AT_ONCE:
+            await asyncio.get_running_loop().run_in_executor(self._threads, lambda: listed.key)
         arrived = self._tables.now()
         view, note = await self._tables.view(location, question.as_of)
         if needs_fresh_view(view.table_type, view.version, question.query_type):
@@ -63,20 +65,38 @@ class Pruning:
         if note is not None:
             question = replace(question, notes=(note, *question.notes))
         decision = await self._tables.decide(location, view, question.query)
-        is_short = len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed
+        known = view.known_selection(decision, listed, question.query_type)
+        if known is not None:
+            return self._to_answer(question, view, decision, known)
+        is_short = len(listed.blob) <= _MATCHED_AT_ONCE and not listed.compressed
 
         def select() -> SelectedNames:
             planned = decision.planned
             skipped: bitarray = planned.skipped
             if question.query_type == "read_optimized" and filter_form(question.query.engine) == "spark":
                 skipped = skipped & view.files.bits_of_lone_files
-            return SelectedNames.of(view.match(listed), skipped, planned.full, question.query_type)
+            selected = SelectedNames.of(view.match(listed), skipped, planned.full, question.query_type)
+            view.keep_selection(decision, listed, question.query_type, selected)
+            return selected
 
         if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
             return self._to_answer(question, view, decision, select())
         equal = ("selected", id(view), id(decision), listed.key, question.query_type)
         selected = await self._tables.together(location, equal, select, self._threads)
         return self._to_answer(question, view, decision, selected)
+
+    def known_answer(self, question: PruneQuestion) -> PrunedNames | None:
+        """What ``answer`` returns, if the table was looked at lately and the view has answered the same; else None."""
+        if question.as_of is not None or len(question.listed.blob) > _HASHED_AT_ONCE:
+            return None
+        view = self._tables.current_view(question.location)
+        if view is None or needs_fresh_view(view.table_type, view.version, question.query_type):
+            return None
+        decision = view.cached_decision(question.query)
+        if decision is None:
+            return None
+        selected = view.known_selection(decision, question.listed, question.query_type)
+        return None if selected is None else self._to_answer(question, view, decision, selected)
 
     def _to_answer(
         self, question: PruneQuestion, view: View, decision: FilterDecision, selected: SelectedNames

@@ -259,6 +259,11 @@ class SelectedNames:
     full: int
     why: str | None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, with those of the match."""
+        return self.matched.nbytes + self.may_skip.nbytes + len(self.skip)
+
     @classmethod
     def of(cls, matched: MatchedNames, skipped: bitarray, full: bitarray, query_type: QueryType) -> SelectedNames:
         """Of the bits of a plan, as ``MatchedNames.verdicts`` takes them."""

@@ -4,10 +4,13 @@
 its secret is checked, and it is passed to the service:
 
     1.  a frame of more than ``MAX_FIRST_FRAME_BYTES`` is refused on a connection that has not shown the secret
-    2.  a frame of more than 64 KiB is decoded on a thread of its own, every other one on the event loop
+    2.  a frame of more than 256 KiB is decoded on a thread of its own, every other one on the event loop
     3.  the secret of the call is compared, before anything else of the call is looked at
     4.  ``prune``, ``plan``, ``layout`` and ``explain`` are answered to those who gave the
         secret, the other methods to everybody
+
+A short ``prune`` whose answer is known is answered in the turn of the event loop in which it arrived (``known_reply``),
+every other call by a task.
 
 Calls of peers that have not shown the secret are decoded one after the other, each in a turn of the event loop, so that
 other connections are served in between.
@@ -41,7 +44,7 @@ _HEADER = 4
 _BACKLOG = 256
 _SWEEP_SECONDS = 0.5
 #: Longer frames are decoded off the event loop.
-_LONG_FRAME = 64 << 10
+_LONG_FRAME = 256 << 10
 #: Seconds to wait when no connection can be accepted.
 _PAUSE_SECONDS = 0.1
 #: The methods that are answered without the secret.
@@ -192,6 +195,35 @@ class Server:
 
     # -- calls
 
+    def known_reply(self, connection: Connection, frame: memoryview) -> bytes | None:
+        """The reply to a short ``prune`` whose answer is known. None: ``answer`` the frame, nothing was done yet."""
+        if len(frame) > _LONG_FRAME or not (self._secret is None or self.slots.is_known(connection)):
+            return None
+        started = time.perf_counter()
+        try:
+            call = wire.read_call(frame)
+            if call.method != "prune" or not self._is_shown(call):
+                return None
+            value = self.service.known_prune(*call.arguments)
+        except (wire.FrameError, Refused) as error:  # raised again, and dealt with, by ``answer``
+            forget_frames(error)
+            return None
+        except Exception as error:
+            self.journal.failure("prune", error)
+            forget_frames(error)
+            return None
+        if value is None:
+            return None
+        self.slots.make_known(connection)
+        self.hold(-(_HEADER + len(frame)))
+        reply = wire.result(call, value)
+        self._count("prune", "answered", started)
+        return reply
+
+    def _count(self, method: str, end: str, started: float) -> None:
+        self.metrics.requests.labels(method, end).inc()
+        self.metrics.seconds.labels(method).observe(time.perf_counter() - started)
+
     def answer(self, connection: Connection, frame: memoryview) -> None:
         """Start to answer a frame."""
         task = asyncio.ensure_future(self._answer(connection, frame))
@@ -236,8 +268,7 @@ class Server:
             forget_frames(error)
             return wire.failure(call, "the sidecar failed"), call is not None
         finally:
-            self.metrics.requests.labels(method, end).inc()
-            self.metrics.seconds.labels(method).observe(time.perf_counter() - started)
+            self._count(method, end, started)
 
     async def _read(self, connection: Connection, frame: memoryview) -> wire.ThriftCall:
         """Decode a frame. Raises FrameError."""

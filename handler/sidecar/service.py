@@ -94,6 +94,25 @@ class Service:
         question = read_prune_request(request, self.settings, self._roots)
         with self._admitted():
             answer = await self._pruned(question)
+        if answer.digest is None and len(question.listed.blob) > _LONG_LIST_BYTES:
+            await asyncio.to_thread(lambda: question.listed.digest)
+        return self._prune_reply(question, answer, started)
+
+    def known_prune(self, request: PruneRequest) -> PruneReply | None:
+        """The reply of ``prune``, if it takes no work; else None. Raises Refused."""
+        started = time.perf_counter()
+        if self.stopping or self._running >= self.settings.max_requests:
+            return None
+        question = read_prune_request(request, self.settings, self._roots)
+        if question.location.path in self.records.turned_off:
+            return None
+        answer = self._pruning.known_answer(question)
+        if answer is None:
+            return None
+        self._asked += 1
+        return self._prune_reply(question, answer, started)
+
+    def _prune_reply(self, question: PruneQuestion, answer: PrunedNames, started: float) -> PruneReply:
         report = self.records.add(question, answer, time.perf_counter() - started)
         because, why = report.because, cause_of(answer)
         digest = question.listed.digest if answer.digest is None else answer.digest
@@ -181,8 +200,6 @@ class Service:
             return PrunedNames(because="audit", listed=listed.count, reasons=(BECAUSE["audit"],))
         because, reason = "time", ""
         try:
-            if len(listed.blob) > _LONG_LIST_BYTES:
-                await asyncio.to_thread(lambda: listed.digest)
             return await asyncio.wait_for(self._pruning.answer(question), self._patience(question.location))
         except Refused:
             raise

@@ -147,6 +147,14 @@ class Tables:
         self._evict(entry)
         return Answering(view, note)
 
+    def current_view(self, location: AllowedTable) -> View | None:
+        """What ``view`` returns, if it needs no look and has no note; else None."""
+        entry = self._entries.get(location.path)
+        if entry is None:
+            return None
+        self._entries.move_to_end(location.path)
+        return entry.current.confirmed_view(self._clock() - self._settings.refresh_seconds)
+
     def latest(self, table: str) -> View | None:
         """The latest view of a table, by its location, if it is open."""
         entry = self._entries.get(table)

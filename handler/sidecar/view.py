@@ -1,13 +1,14 @@
-"""A view: a table at one reading of its timeline, with the plans and the matched lists of names that were computed.
+"""A view: a table at one reading of its timeline, with the plans, the matched lists of names and the answers it made.
 
-The answers of a view never change, so plans and matched lists are cached for as long as it is the view of its table.
-A plan whose statistics could not be read is not cached, because the next attempt may succeed.
+The answers of a view never change, so plans, matched lists and answers are cached for as long as it is the view of its
+table. A plan whose statistics could not be read is not cached, because the next attempt may succeed.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Literal
@@ -25,7 +26,7 @@ from handler.sidecar.decisions.planning import (
 )
 from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.names import ListedNames, computed_once
-from handler.sidecar.request_matching import MatchedNames, ViewFiles
+from handler.sidecar.request_matching import MatchedNames, QueryType, SelectedNames, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from index_store.opened_table import OpenTable
 from index_store.table.schema_history import has_schema_history
@@ -35,8 +36,9 @@ __all__ = ["FilterDecision", "FilterQuery", "View"]
 #: An explanation, what would help beside it, and the explanation as a page.
 Part = Literal["explanation", "help", "page"]
 
-#: The limits of a view's cache: decisions and their bytes, matched lists and their bytes.
+#: The limits of a view's cache: decisions and their bytes, matched lists and their bytes, answers and their bytes.
 MAX_DECISIONS, MAX_DECISION_BYTES, MAX_LISTS, MAX_LIST_BYTES = 64, 32 << 20, 64, 64 << 20
+MAX_SELECTIONS, MAX_SELECTION_BYTES = 256, 16 << 20
 #: Explanations that took long are kept for the next who asks.
 MAX_EXPLANATIONS = 8
 #: The bytes of a decision beside its arrays and texts.
@@ -88,6 +90,8 @@ class View:
         self._explanations: OrderedDict[tuple[Part, bytes], str] = OrderedDict()
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._list_bytes = 0
+        self._selections: OrderedDict[tuple[FilterDecision, bytes, QueryType], SelectedNames] = OrderedDict()
+        self._selection_bytes = 0
         self._lock = threading.Lock()
         self._decided = 0
         self._weighed_at = self._statistics_read()
@@ -97,7 +101,8 @@ class View:
     def nbytes(self) -> int:
         """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
-            cached = self._list_bytes + self._decision_bytes + sum(map(getsizeof, self._explanations.values()))
+            cached = self._list_bytes + self._decision_bytes + self._selection_bytes
+            cached += sum(map(getsizeof, self._explanations.values()))
         listed = self.listed_files.nbytes if self.has_listed_files else 0
         return self._table_bytes + self.files.nbytes + listed + cached
 
@@ -161,11 +166,15 @@ class View:
             with self._lock:
                 replaced = self._decisions.pop(key, None)
                 self._decisions[key] = decision
-                self._decision_bytes += decision.nbytes - (0 if replaced is None else replaced.nbytes)
+                self._decision_bytes += decision.nbytes
+                dropped = [] if replaced is None else [replaced]
+                self._decision_bytes -= sum(one.nbytes for one in dropped)
                 while len(self._decisions) > MAX_DECISIONS or (
                     len(self._decisions) > 1 and self._decision_bytes > MAX_DECISION_BYTES
                 ):
-                    self._decision_bytes -= self._decisions.popitem(last=False)[1].nbytes
+                    dropped.append(self._decisions.popitem(last=False)[1])
+                    self._decision_bytes -= dropped[-1].nbytes
+                self._drop_selections(dropped)
         return decision
 
     def _weigh_table(self) -> None:
@@ -196,3 +205,34 @@ class View:
             while len(self._lists) > 1 and (len(self._lists) > MAX_LISTS or self._list_bytes > MAX_LIST_BYTES):
                 self._list_bytes -= self._lists.popitem(last=False)[1].nbytes
         return matched
+
+    # -- answers
+
+    def known_selection(
+        self, decision: FilterDecision, listed: ListedNames, query_type: QueryType
+    ) -> SelectedNames | None:
+        """What was selected of the same list by the same decision."""
+        key = (decision, listed.key, query_type)
+        with self._lock:
+            known = self._selections.get(key)
+            if known is not None:
+                self._selections.move_to_end(key)
+            return known
+
+    def keep_selection(
+        self, decision: FilterDecision, listed: ListedNames, query_type: QueryType, selected: SelectedNames
+    ) -> None:
+        """Remember what was selected, as long as its decision is cached. The bytes of its match count with it."""
+        key = (decision, listed.key, query_type)
+        with self._lock:
+            if key in self._selections or self._decisions.get(decision.query.key) is not decision:
+                return
+            self._selections[key] = selected
+            self._selection_bytes += selected.nbytes
+            while len(self._selections) > MAX_SELECTIONS or self._selection_bytes > MAX_SELECTION_BYTES:
+                self._selection_bytes -= self._selections.popitem(last=False)[1].nbytes
+
+    def _drop_selections(self, decisions: Sequence[FilterDecision]) -> None:
+        if decisions:
+            for key in [key for key in self._selections if key[0] in decisions]:
+                self._selection_bytes -= self._selections.pop(key).nbytes

@@ -36,7 +36,7 @@ def main(names: tuple[str, ...], save: bool) -> None:
         raise click.UsageError(f"a result is saved with every engine: install {', '.join(missing())}")
     modules = list(_benches(names))
     console = Console(width=_WIDTH, record=True)
-    console.print(_machine())
+    console.print(machine())
     for module in modules:
         name = module.__name__.rpartition(".")[2]
         rows = Table("benchmark", "measure", "value", "ratio")
@@ -49,7 +49,7 @@ def main(names: tuple[str, ...], save: bool) -> None:
             console.print(rows)
         printed = console.export_text()  # of this module; the machine stands above the first
         if save:
-            text = printed if printed.startswith(_machine()) else f"{_machine()}\n{printed}"
+            text = printed if printed.startswith(machine()) else f"{machine()}\n{printed}"
             _RESULTS.mkdir(exist_ok=True)
             lines = (line.rstrip() for line in text.splitlines())
             (_RESULTS / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -69,7 +69,8 @@ def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
             yield module
 
 
-def _machine() -> str:
+def machine() -> str:
+    """The day, the cores, the system and the Python."""
     today = datetime.datetime.now(datetime.timezone.utc).date()
     return (
         f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}, "

@@ -114,6 +114,10 @@ class CurrentView:
         may_answer = self._age() <= self._settings.keep_view_seconds and not self.view.evolves_by_id
         return self.view if may_answer else None
 
+    def confirmed_view(self, newer_than: float) -> View | None:
+        """The view, if the table was read after ``newer_than`` without a failure; else None."""
+        return self.view if self.failure is None and self._read_at >= newer_than else None
+
     @property
     def is_kept(self) -> bool:
         """Whether the view answers although the table cannot be read."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime
 import json
 import logging
+import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TextIO
 
 from handler.sidecar.recording.reports import AnswerReport
@@ -22,13 +24,14 @@ __all__ = ["Journal", "json_line"]
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 #: So many lines of an event that anybody can cause are written in so many seconds.
 _SELDOM, _SELDOM_SECONDS = 20, 10.0
+_ENCODE = json.JSONEncoder(ensure_ascii=False, default=str).encode
 #: The lines of errors and warnings that are kept for the page, and their length.
 MAX_ERRORS, _MAX_ERROR_LENGTH = 30, 500
 
 
 def json_line(fields: Mapping[str, Any]) -> str:
     """The fields as a JSON object of printable characters, without a line feed."""
-    text = json.dumps(fields, ensure_ascii=False, default=str)
+    text = _ENCODE(fields)
     return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
@@ -37,31 +40,13 @@ def _escape(char: str) -> str:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
-class _Lines(logging.Formatter):
-    """Time, level, event, and the event's own fields."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        when = datetime.datetime.fromtimestamp(record.created, datetime.timezone.utc)
-        fields: dict[str, Any] = {
-            "time": when.isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **getattr(record, "fields", {}),
-        }
-        return json_line(fields)
-
-
 class Journal:
     """Writes events. ``values`` allows filters, which hold values of the query, in the lines."""
 
     def __init__(self, stream: TextIO, level: str = "info", values: bool = False) -> None:
         self._values = values
-        self._log = logging.Logger(
-            "sargo.sidecar", _LEVELS[level]
-        )  # outside of the logger tree: no other code logs here
-        handler = logging.StreamHandler(stream)
-        handler.setFormatter(_Lines())
-        self._log.addHandler(handler)
+        self._stream, self._least = stream, _LEVELS[level]
+        self._lock = threading.Lock()
         self._seldom: dict[str, tuple[float, int]] = {}
         self._errors: deque[dict[str, Any]] = deque(maxlen=MAX_ERRORS)
 
@@ -70,7 +55,13 @@ class Journal:
         if _LEVELS[level] >= logging.WARNING:
             line = json_line({"event": event, **fields})[:_MAX_ERROR_LENGTH]
             self._errors.append({"when": time.time(), "level": level, "text": line})
-        self._log.log(_LEVELS[level], event, extra={"fields": fields})
+        if _LEVELS[level] < self._least:
+            return
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
+        line = json_line({"time": now, "level": level, "event": event, **fields})
+        with self._lock, suppress(OSError, ValueError):  # nobody reads the log any more: no call fails for that
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
 
     def latest_errors(self) -> list[dict[str, Any]]:
         """The latest lines of a level above "info", cut, the latest first."""
@@ -113,7 +104,7 @@ class Journal:
 
     def answered(self, report: AnswerReport, because: str, why: str = "") -> None:
         """One line for each answer. ``why``: the cause, where the table cannot be read."""
-        if not self._log.isEnabledFor(logging.INFO):
+        if self._least > logging.INFO:
             return
         fields: dict[str, Any] = {
             "table": report.table,

@@ -16,6 +16,7 @@ and a local path whose target lies outside of the roots. Files of a local table 
 
 from __future__ import annotations
 
+import functools
 import os
 import posixpath
 import re
@@ -137,6 +138,7 @@ class AllowedRoots:
         raise Refused("table", "the table is not below the roots of this sidecar")
 
 
+@functools.lru_cache(maxsize=512)
 def split_location(text: str) -> tuple[str, str, str]:
     """Scheme, authority and normal path. Raises ValueError, which does not repeat the text, for an invalid location."""
     if not text or len(text) > _MAX_LENGTH:

@@ -244,6 +244,45 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
     assert actual.kept_rows.tolist() == list(range(2, 800, 8))
 
 
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "below an AND"])
+@pytest.mark.parametrize("span", [300, 10**9], ids=["many of one code", "few of one code"])
+def test_members_are_found_in_more_slices_than_are_looked_at_at_a_time(span: int, alone: bool) -> None:
+    draw, n = np.random.default_rng(span), (1 << 16) + 4_321
+    lo = draw.integers(-span, span, n)
+    hi = lo + draw.integers(0, max(2, span // 500), n) * draw.integers(0, 2, n)
+    known = draw.random((2, n)) > 0.02
+    none = draw.random(n) < 0.01
+    column = ColumnStatistics(
+        BIGINT,
+        np.where(known[0] & ~none, lo, 0),
+        np.where(known[1] & ~none, hi, 0),
+        lo_known=known[0] & ~none,
+        hi_known=known[1] & ~none,
+        null_count=np.where(none, 10, 0),
+        row_count=np.full(n, 10),
+        trust=np.zeros(n, np.uint8),
+    )
+    members = [*draw.choice(lo, 60).tolist(), *draw.choice(hi, 60).tolist(), *draw.integers(-span, span, 200).tolist()]
+    condition: ex.HudiExpression = ex.In(ex.Column(("i",)), tuple(ex.Literal(value, BIGINT) for value in members))
+    if not alone:
+        bound = ex.Compare(">", ex.Column(("i",)), ex.Literal(-span // 2, BIGINT))
+        condition = ex.And((condition, bound))
+    filter_ = bind(condition, SCHEMA, Semantics.named("spark", "UTC"))
+    plain, indexed = (
+        evaluate(filter_, n, [StatisticsProvider("column_stats", {"i": one})]) for one in (column, with_index(column))
+    )
+    expected = np.flatnonzero(plain.outcomes & TRUE)
+    assert 0 < len(expected) < n
+    assert np.array_equal(indexed.kept_rows, expected)
+    assert np.array_equal(indexed.outcomes, plain.outcomes)
+
+
+def test_the_slices_of_some_codes_come_in_the_order_of_the_codes() -> None:
+    codes = BoundCodes.of(np.array([3, 1, 3, 0, 65_535, 1], np.uint16))
+    assert codes.of_codes(np.array([1, 2, 3, 65_535], np.uint16)).tolist() == [1, 5, 0, 2, 4]
+    assert codes.of_codes(np.array([2], np.uint16)).tolist() == []
+
+
 @pytest.mark.parametrize("wide", [0.0, 0.02, 0.5])
 def test_a_look_up_holds_all_slices_that_meet_a_range_of_codes(wide: float) -> None:
     draw = np.random.default_rng(3)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from handler import open_table, prune, what_helps
 from handler.cli.main import main
+from handler.sidecar import view as view_module
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import PROTOCOL_VERSION, RefusedMessage
 from handler.sidecar.recording.metrics import BECAUSE
@@ -302,12 +303,17 @@ def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):
         assert all("i = 100" in client.explain(report) for report in ids[1:])
 
 
-def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, names):
+def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, names, monkeypatch):
     running = sidecar(roots=[str(main_cow)])
     with running.client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names, query_id="hive_2"))
-        [entry] = running.sidecar.service.tables._entries.values()
-        entry.view._decisions.clear()  # as when sixty-four others were asked since
+        monkeypatch.setattr(view_module, "MAX_DECISIONS", 1)
+        other = next(
+            text
+            for (hive, sql), text in FILTERS.items()
+            if hive == "4.0.1" and sql.startswith("i ") and text != I_IS_100
+        )
+        client.prune(request(main_cow, other, names))
         gc.collect()
         text = client.explain(reply.report_id)
     assert "hive_2" in text

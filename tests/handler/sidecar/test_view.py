@@ -5,6 +5,7 @@ import pytest
 from handler import open_table
 from handler.sidecar import view as view_module
 from handler.sidecar.names import ListedNames
+from handler.sidecar.request_matching import SelectedNames
 from handler.sidecar.view import FilterQuery, View
 from tests.handler.sidecar import hostile_filters as hostile
 from tests.index_store.synthetic import write_table
@@ -52,6 +53,37 @@ def test_decisions_are_weighed_and_limited_by_number(opened, monkeypatch):
         weights.append(len(view._decisions))
     assert max(weights) == 5
     assert view.latest_queries(2) == [query(6), query(7)]
+
+
+def test_answers_are_kept_with_their_decision_and_within_limits(opened, monkeypatch):
+    view = View(opened)
+    decisions = [view.decide(query(seed)) for seed in range(4)]
+    bare = view._selection_bytes
+    assert bare == 0
+    for decision in decisions:
+        for count in range(1, 6):
+            names_ = listed(*(f"name-{number}" for number in range(count)))
+            selected = SelectedNames.of(view.match(names_), decision.skipped, decision.planned.full, "snapshot")
+            view.keep_selection(decision, names_, "snapshot", selected)
+            view.keep_selection(decision, names_, "snapshot", selected)
+            assert view.known_selection(decision, names_, "snapshot") is selected
+            assert view.known_selection(decision, names_, "incremental") is None
+    assert len(view._selections) == 20
+    assert view._selection_bytes == sum(one.nbytes for one in view._selections.values())
+    monkeypatch.setattr(view_module, "MAX_DECISIONS", 2)
+    view.decide(query(9))
+    assert {key[0] for key in view._selections} == {decisions[3]}
+    monkeypatch.setattr(view_module, "MAX_SELECTIONS", 3)
+    kept = listed("another")
+    selected = SelectedNames.of(view.match(kept), decisions[3].skipped, decisions[3].planned.full, "snapshot")
+    view.keep_selection(decisions[3], kept, "snapshot", selected)
+    assert len(view._selections) == 3
+    view.keep_selection(decisions[0], kept, "snapshot", selected)  # a decision that is not cached
+    assert view.known_selection(decisions[0], kept, "snapshot") is None
+    monkeypatch.setattr(view_module, "MAX_SELECTION_BYTES", 0)
+    more = listed("one", "more")
+    view.keep_selection(decisions[3], more, "snapshot", selected)
+    assert (len(view._selections), view._selection_bytes) == (0, 0)
 
 
 def test_explanations_that_are_kept_are_weighed_and_limited(opened):
