@@ -25,6 +25,8 @@ from handler.catalyst.literals import literal_of, type_of
 __all__ = ["compared_structs", "in_structs", "struct_literal", "struct_of"]
 
 _STRUCT = "struct"
+#: What stands for bytes that are no UTF-8.
+_REPLACED = chr(0xFFFD)
 _DAYS = re.compile(r"-?\d{1,9}", re.ASCII)
 
 
@@ -48,7 +50,7 @@ def struct_literal(fields: Mapping[str, Any]) -> Operand | None:
 def _constant(data_type: Any, text: str) -> Operand:
     """A field of a constant struct; ``null`` may be a text or NULL, and U+FFFD bytes that are no UTF-8."""
     of = type_of(data_type)
-    if text != "null" and "\ufffd" not in text:
+    if text != "null" and _REPLACED not in text:
         if of.kind is Kind.DATE and _DAYS.fullmatch(text):
             return Literal(int(text), DATE)
         is_read = of.kind.is_integer or of.kind.is_fractional or of.kind is Kind.STRING

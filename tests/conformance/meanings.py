@@ -99,7 +99,7 @@ NOT_ALIKE: dict[str, str] = {
     ),
     **_because(
         "Spark without ANSI mode reads a text that is no number as NULL",
-        ["cast(s as int) = 10", "s < 10", "s <> 10", "id > 5", "p = 5", "s = 1e1"],
+        ["s < 10", "s <> 10"],
     ),
     **_because(
         "Hive's readers may show another field of a struct in a table with a timestamp",
@@ -131,6 +131,7 @@ NOT_ALIKE: dict[str, str] = {
             "st.y like 'y03%'",
         ],
     ),
+    **_because("an item of an array is not read from Hive's filters", ["split(s, '-')[0] = 'date'"]),
     **_because("Hive's CHAR is padded with blanks", ["cast(s as char(8)) = 'trail'"]),
     **_because(_CALLED, ["last_day(dt) = '2020-02-29'", "trunc(dt, 'MM') = '2020-02-01'"]),
 }

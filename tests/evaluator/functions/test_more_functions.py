@@ -287,7 +287,18 @@ def test_the_range_of_a_shift_has_its_ends(name: str, ends, count: int, expected
 
 @pytest.mark.parametrize(("of", "result"), [(SMALLINT, INT), (INT, INT), (BIGINT, BIGINT)])
 def test_a_shift_is_of_the_type_that_engines_shift_in(of: Type, result: Type) -> None:
-    assert FUNCTIONS["shiftleft"].result([of, INT]) == result
+    assert FUNCTIONS["shiftleft"].result([of, SMALLINT]) == result
+
+
+@pytest.mark.parametrize("sign", ["&", "|", "^"])
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_bits_of_what_has_no_bounds_are_not_known(sign: str, unknown: int) -> None:
+    known = [Argument(DEC, Interval(0, 3, null=False)), Argument(DEC, Interval(0, 3, null=False))]
+    known[unknown] = Argument(DEC, Interval(None, 3, null=False))
+    got = FUNCTIONS[sign].compute(known, DEC, SPARK)
+    assert (got.lo, got.hi, got.null) == (None, None, True)
+    inverted = FUNCTIONS["~"].compute([known[unknown]], DEC, SPARK)
+    assert (inverted.lo, inverted.hi, inverted.null) == (None, None, True)
 
 
 @pytest.mark.parametrize(("lo", "hi"), [(-9, -2), (-3, 4), (0, 0), (5, 70)])
