@@ -4,9 +4,9 @@ import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 
 /**
- * A relation over an index that lists fewer slices than Hudi's. Its text, which Spark takes into the
- * name of the scan's node, says how many are left: {@code Scan HudiFileGroup, Sargo: 3 of 14 file
- * slices}.
+ * A relation over an index that lists fewer slices than Hudi's. Its text, which Spark takes into
+ * the name of the scan's node, says how many are left: {@code Scan HudiFileGroup, Sargo: 3 of 14
+ * file slices}.
  */
 final class NarrowedRelation extends HadoopFsRelation {
   private static final long serialVersionUID = 1;
