@@ -223,9 +223,9 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
         return strict([argument], null=True)
     lo = Fraction(exact_number(interval.lo)) - _half_gap(interval.lo, argument.type, semantics)
     hi = Fraction(exact_number(interval.hi)) + _half_gap(interval.hi, argument.type, semantics)
-    source = argument.type
     if max(abs(lo), abs(hi)) + unit >= limit:
-        return strict([argument], null=True) if source.kind.is_fractional else _open_decimal(argument, unit, limit)
+        return strict([argument], null=True)
+    source = argument.type
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and source.scale <= target.scale)
     return strict(
         [argument],
@@ -236,7 +236,7 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
 
 
 def _open_decimal(argument: Argument, unit: Fraction, limit: int) -> Interval:
-    """An exact number of which one bound at most is known and fits: it is rounded by less than a unit, or is NULL."""
+    """An exact number of which one bound is known: it is rounded by less than a unit, or NULL where it does not fit."""
     ends = [
         None if end is None or abs(end) + 2 * unit >= limit else Fraction(exact_number(end)) + step
         for end, step in ((argument.interval.lo, -unit), (argument.interval.hi, unit))
