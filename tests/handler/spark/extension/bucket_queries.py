@@ -45,6 +45,10 @@ QUERIES: Mapping[str, tuple[tuple[int, int], str]] = {
     "full join": ((0, 2), "SELECT f.id, g.id FROM tiny f FULL JOIN logs g ON f.id = g.id"),
     "semi join": ((0, 2), "SELECT id FROM facts WHERE id IN (SELECT id FROM logs)"),
     "anti join": ((0, 2), "SELECT x.id FROM facts x WHERE NOT EXISTS (SELECT 1 FROM logs y WHERE y.id = x.id)"),
+    "existence join": (
+        (0, 2),
+        "SELECT f.id, f.i FROM facts f WHERE f.i < 20 OR EXISTS (SELECT 1 FROM logs g WHERE g.id = f.id)",
+    ),
     "another condition": ((0, 2), "SELECT f.id FROM facts f JOIN logs g ON f.id = g.id AND f.i < g.i"),
     "more keys than the bucket's": ((0, 2), "SELECT f.id FROM facts f JOIN parts q ON f.id = q.id AND f.p = q.p"),
     "itself": ((0, 2), "SELECT x.id, y.i FROM logs x JOIN logs y ON x.id = y.id"),

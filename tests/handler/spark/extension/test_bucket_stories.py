@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from handler.shipped.artefacts import MissingError, spark_jar
 from tests.handler.spark.extension.bucket_queries import QUERIES, REFUSED
-from tests.tables.releases import PYTHON, RELEASES, ROOT
+from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
+from tests.tables.releases import RELEASES
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
 
-Outcomes = dict[str, dict[str, Any]]
-TESTED = ["1.2.0"] if os.environ.get("SARGO_EXTENSION") == "quick" else ["1.2.0", "1.0.2"]
+TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.0.2"]
 
 
 @pytest.fixture(scope="module", params=TESTED)
 def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """The outcomes of all stories with one release of Hudi."""
-    if not PYTHON.exists():
-        pytest.skip("there is no Spark 3.5: make .venv/spark35/.installed")
-    try:
-        spark_jar("3.5")
-    except MissingError as error:
-        pytest.skip(str(error))
     release = RELEASES[request.param]
     release.fetch()
-    folder = tmp_path_factory.mktemp("stories")
-    program = [PYTHON, "-m", "tests.handler.spark.extension.bucket_stories", folder, release.hudi]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1700, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    told: Outcomes = json.loads((Path(folder) / "outcomes.json").read_text("utf-8"))
-    return told
+    return told_by("bucket_stories", "3.5", tmp_path_factory.mktemp("stories"), release.hudi, seconds=1700)
 
 
 @pytest.mark.parametrize("name", [*QUERIES, *REFUSED])

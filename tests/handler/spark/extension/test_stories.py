@@ -5,25 +5,16 @@ The stories of one release run in one session of another process (``stories``); 
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from handler.shipped.artefacts import MissingError, spark_jar
 from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
+from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
 from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
-from tests.tables.releases import PYTHON, RELEASES, ROOT, Release
+from tests.tables.releases import RELEASES, Release
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
 
-Outcomes = dict[str, dict[str, Any]]
-#: What `make test-extension PART=quick` runs.
-QUICK = os.environ.get("SARGO_EXTENSION") == "quick"
 TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.1.1", "1.0.2", "0.15.0"]
 FAULTS = {
     "down": "sidecar down",
@@ -54,21 +45,10 @@ UNSEEN = [
 @pytest.fixture(scope="module", params=TESTED)
 def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """The outcomes of all stories with one release of Hudi."""
-    if not PYTHON.exists():
-        pytest.skip("there is no Spark 3.5: make .venv/spark35/.installed")
-    try:
-        spark_jar("3.5")
-    except MissingError as error:
-        pytest.skip(str(error))
     release = RELEASES.get(request.param) or Release(request.param, 8)
     release.fetch()
     folder = tmp_path_factory.mktemp("stories")
-    program = [PYTHON, "-m", "tests.handler.spark.extension.stories", folder, release.hudi, "quick" if QUICK else "all"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1700, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    told: Outcomes = json.loads((Path(folder) / "outcomes.json").read_text("utf-8"))
-    return told
+    return told_by("stories", "3.5", folder, release.hudi, "quick" if QUICK else "all", seconds=1700)
 
 
 def is_left_as_it_is(outcomes: Outcomes, table: str) -> bool:

@@ -16,9 +16,7 @@ import org.apache.spark.sql.execution.joins.HashJoin$;
 import org.apache.spark.sql.execution.joins.HashedRelation;
 import org.apache.spark.sql.execution.joins.HashedRelationBroadcastMode;
 import org.apache.spark.sql.types.DataTypes;
-import scala.Function1;
 import scala.collection.Iterator;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * The keys of a join's side that has been broadcast.
@@ -73,7 +71,7 @@ final class BroadcastKeys {
     if (keys.size() != hashed.size()) {
       return false;
     }
-    Bound bound = new Bound(columns);
+    Rewrite<Expression> bound = Rewrite.by(one -> bound(one, columns));
     for (int i = 0; i < keys.size(); i++) {
       Expression expected = hashed.get(i).transform(bound).canonicalized();
       if (!keys.get(i).transform(bound).canonicalized().equals(expected)) {
@@ -97,40 +95,16 @@ final class BroadcastKeys {
     return condition.expression();
   }
 
-  /** Columns by their place in the row, whether or not they may be NULL. */
-  private static final class Bound extends AbstractPartialFunction<Expression, Expression> {
-    private static final long serialVersionUID = 1;
-    private final transient List<Attribute> columns;
-
-    Bound(List<Attribute> columns) {
-      this.columns = columns;
+  /** The column's place in the row, whether or not it may be NULL; null for what is no column. */
+  private static Expression bound(Expression one, List<Attribute> columns) {
+    if (one instanceof BoundReference) {
+      return new BoundReference(((BoundReference) one).ordinal(), one.dataType(), true);
     }
-
-    private int place(Expression one) {
-      if (one instanceof BoundReference) {
-        return ((BoundReference) one).ordinal();
+    for (int i = 0; one instanceof Attribute && i < columns.size(); i++) {
+      if (columns.get(i).exprId().equals(((Attribute) one).exprId())) {
+        return new BoundReference(i, one.dataType(), true);
       }
-      for (int i = 0; one instanceof Attribute && i < columns.size(); i++) {
-        if (columns.get(i).exprId().equals(((Attribute) one).exprId())) {
-          return i;
-        }
-      }
-      return -1;
     }
-
-    @Override
-    public boolean isDefinedAt(Expression one) {
-      return place(one) >= 0;
-    }
-
-    @Override
-    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
-      if (!isDefinedAt(one)) {
-        return otherwise.apply(one);
-      }
-      @SuppressWarnings("unchecked")
-      B bound = (B) new BoundReference(place(one), one.dataType(), true);
-      return bound;
-    }
+    return null;
   }
 }

@@ -20,9 +20,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Function1;
 import scala.Option;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * Scans tables with Hudi's bucket index as {@link BucketedScan} where that spares an exchange.
@@ -153,19 +151,25 @@ final class BucketStrategy extends ListStrategy {
   }
 
   private List<SparkPlan> bucketed(LogicalPlan plan, BucketTable table) {
+    List<SparkPlan> plans = new ArrayList<>();
+    List<Untouched> failures = new ArrayList<>();
+    for (SparkPlan one : Seqs.list(FileSourceStrategy.apply(plan))) {
+      plans.add(one.transformUp(Rewrite.by(node -> bucketed(node, table, failures))));
+    }
+    failures.forEach(failure -> log(failure, table.relation));
+    return failures.isEmpty() ? plans : Collections.<SparkPlan>emptyList();
+  }
+
+  /** A scan by buckets; null for what is no scan, or, with a failure, cannot be one. */
+  private SparkPlan bucketed(SparkPlan node, BucketTable table, List<Untouched> failures) {
+    if (!(node instanceof FileSourceScanExec)) {
+      return null;
+    }
     try {
-      List<SparkPlan> plans = new ArrayList<>();
-      for (SparkPlan one : Seqs.list(FileSourceStrategy.apply(plan))) {
-        ToBuckets rewrite = new ToBuckets(table);
-        plans.add(one.transformUp(rewrite));
-        if (rewrite.failure != null) {
-          throw rewrite.failure;
-        }
-      }
-      return plans;
+      return bucketed((FileSourceScanExec) node, table);
     } catch (Untouched e) {
-      log(e, table.relation);
-      return Collections.emptyList();
+      failures.add(e);
+      return null;
     }
   }
 
@@ -184,35 +188,5 @@ final class BucketStrategy extends ListStrategy {
     long most = Math.max(MAX_SMALL_BYTES, MAX_SKEW * (files.total() / table.tasks));
     Untouched.when(!always && files.largest() > most, "a bucket is much larger than others");
     return new BucketedScan(scan, key, table.tasks);
-  }
-
-  private final class ToBuckets extends AbstractPartialFunction<SparkPlan, SparkPlan> {
-    private static final long serialVersionUID = 1;
-    private final transient BucketTable table;
-    private transient Untouched failure;
-
-    ToBuckets(BucketTable table) {
-      this.table = table;
-    }
-
-    @Override
-    public boolean isDefinedAt(SparkPlan node) {
-      return node instanceof FileSourceScanExec;
-    }
-
-    @Override
-    public <A extends SparkPlan, B> B applyOrElse(A node, Function1<A, B> otherwise) {
-      if (!isDefinedAt(node)) {
-        return otherwise.apply(node);
-      }
-      try {
-        @SuppressWarnings("unchecked")
-        B scan = (B) bucketed((FileSourceScanExec) node, table);
-        return scan;
-      } catch (Untouched e) {
-        failure = e;
-        return otherwise.apply(node);
-      }
-    }
   }
 }

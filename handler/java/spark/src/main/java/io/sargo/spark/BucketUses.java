@@ -63,7 +63,7 @@ final class BucketUses {
     Map<BucketTable, BigInteger> bytes = new IdentityHashMap<>();
     for (BucketTable table : tables.values()) {
       shared.merge(table.first(), table.buckets, BucketUses::greatestDivisor);
-      bytes.merge(table.first(), JoinSides.bytes(table.relation), BigInteger::max);
+      bytes.merge(table.first(), PlannedJoin.bytes(table.relation), BigInteger::max);
     }
     for (BucketTable table : tables.values()) {
       int divisor = shared.get(table.first());
@@ -148,14 +148,14 @@ final class BucketUses {
   private List<Placement> ofJoin(Join join) {
     List<Placement> left = placements(join.left());
     List<Placement> right = placements(join.right());
-    JoinSides sides = new JoinSides(join);
+    PlannedJoin sides = new PlannedJoin(join);
     if (sides.broadcasts()) {
       return sides.ofKept(
           sides.broadcastsLeft() ? null : left, sides.broadcastsLeft() ? right : null);
     }
     List<Expression> leftKeys = new ArrayList<>();
     List<Expression> rightKeys = new ArrayList<>();
-    sides.keys(leftKeys, rightKeys);
+    JoinSide.keys(join, leftKeys, rightKeys);
     List<Placement> kept = new ArrayList<>();
     for (Placement one : left) {
       List<Attribute> partners = one.partners(leftKeys, rightKeys);
@@ -187,8 +187,8 @@ final class BucketUses {
 
   /** Whether this side need not be exchanged, if the other one is shuffled to its buckets. */
   private boolean spares(Placement one, LogicalPlan side, LogicalPlan other) {
-    BigInteger size = JoinSides.bytes(side);
-    BigInteger ofOther = JoinSides.bytes(other);
+    BigInteger size = PlannedJoin.bytes(side);
+    BigInteger ofOther = PlannedJoin.bytes(other);
     boolean pays =
         always
             || ofOther.compareTo(size) <= 0

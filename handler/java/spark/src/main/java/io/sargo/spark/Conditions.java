@@ -12,8 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
-import scala.Function1;
-import scala.runtime.AbstractPartialFunction;
 
 /** The parts of a filter that must all hold, and which of them are known before the query runs. */
 final class Conditions {
@@ -58,26 +56,11 @@ final class Conditions {
 
   /** The same condition over columns that only their names tell apart. */
   static Expression byName(Expression condition) {
-    return condition.transform(new ByName());
-  }
-
-  private static final class ByName extends AbstractPartialFunction<Expression, Expression> {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public boolean isDefinedAt(Expression one) {
-      return one instanceof AttributeReference;
-    }
-
-    @Override
-    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
-      if (!isDefinedAt(one)) {
-        return otherwise.apply(one);
-      }
-      AttributeReference column = (AttributeReference) (Expression) one;
-      @SuppressWarnings("unchecked")
-      B bare = (B) column.withQualifier(Seqs.empty()).withExprId(ANY);
-      return bare;
-    }
+    return condition.transform(
+        Rewrite.by(
+            one ->
+                one instanceof AttributeReference
+                    ? ((AttributeReference) one).withQualifier(Seqs.empty()).withExprId(ANY)
+                    : null));
   }
 }

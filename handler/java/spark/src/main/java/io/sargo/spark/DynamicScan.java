@@ -20,9 +20,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Function1;
 import scala.Option;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * A scan that lists its files when the keys of a join's other side are known.
@@ -153,7 +151,7 @@ public final class DynamicScan extends ListPlan {
   public SparkPlan doCanonicalize() {
     return new DynamicScan(
         (FileSourceScanExec) scan.canonicalized(),
-        condition.transform(new ByPlace(attributes())).canonicalized());
+        byPlace(condition, attributes()).canonicalized());
   }
 
   @Override
@@ -188,31 +186,20 @@ public final class DynamicScan extends ListPlan {
     return Objects.hash(scan, condition);
   }
 
-  /** Gives columns the number of their place in the output. */
-  private static final class ByPlace extends AbstractPartialFunction<Expression, Expression> {
-    private static final long serialVersionUID = 1;
-    private final transient List<ExprId> columns;
-
-    ByPlace(List<Attribute> columns) {
-      this.columns = columns.stream().map(Attribute::exprId).collect(Collectors.toList());
-    }
-
-    @Override
-    public boolean isDefinedAt(Expression one) {
-      return one instanceof AttributeReference
-          && columns.contains(((AttributeReference) one).exprId());
-    }
-
-    @Override
-    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
-      if (!isDefinedAt(one)) {
-        return otherwise.apply(one);
-      }
-      AttributeReference column = (AttributeReference) (Expression) one;
-      ExprId place = new ExprId(columns.indexOf(column.exprId()), column.exprId().jvmId());
-      @SuppressWarnings("unchecked")
-      B result = (B) column.withExprId(place);
-      return result;
-    }
+  /** The condition with columns that have the number of their place in the output. */
+  private static Expression byPlace(Expression condition, List<Attribute> output) {
+    List<ExprId> columns = output.stream().map(Attribute::exprId).collect(Collectors.toList());
+    return condition.transform(
+        Rewrite.by(
+            one -> {
+              int place =
+                  one instanceof AttributeReference
+                      ? columns.indexOf(((AttributeReference) one).exprId())
+                      : -1;
+              return place < 0
+                  ? null
+                  : ((AttributeReference) one)
+                      .withExprId(new ExprId(place, columns.get(place).jvmId()));
+            }));
   }
 }

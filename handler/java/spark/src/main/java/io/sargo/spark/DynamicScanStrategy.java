@@ -13,8 +13,6 @@ import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.PlanLater;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
-import scala.Function1;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * Plans a scan with the condition of {@link DynamicKeys} as a {@link DynamicScan}: what Spark's own
@@ -34,7 +32,7 @@ final class DynamicScanStrategy extends ListStrategy {
     }
     List<SparkPlan> plans = new ArrayList<>();
     for (SparkPlan one : Seqs.list(FileSourceStrategy$.MODULE$.apply(plan))) {
-      plans.add(one.transformUp(new OnFilters()));
+      plans.add(one.transformUp(Rewrite.by(DynamicScanStrategy::scanned)));
     }
     return plans;
   }
@@ -77,49 +75,37 @@ final class DynamicScanStrategy extends ListStrategy {
         .anyMatch(one -> one instanceof DynamicPruningSubquery);
   }
 
-  private static final class OnFilters extends AbstractPartialFunction<SparkPlan, SparkPlan> {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public boolean isDefinedAt(SparkPlan node) {
-      return node instanceof FilterExec && isDynamic(((FilterExec) node).condition());
+  /** A filter by keys as a scan that waits for them; null for any other node. */
+  private static SparkPlan scanned(SparkPlan node) {
+    if (!(node instanceof FilterExec) || !isDynamic(((FilterExec) node).condition())) {
+      return null;
     }
-
-    @Override
-    public <A extends SparkPlan, B> B applyOrElse(A node, Function1<A, B> otherwise) {
-      if (!isDefinedAt(node)) {
-        return otherwise.apply(node);
+    FilterExec filter = (FilterExec) node;
+    Expression rest = null;
+    Expression dynamic = null;
+    for (Expression one : Conditions.conjuncts(filter.condition())) {
+      if (!(one instanceof DynamicPruningSubquery)) {
+        rest = rest == null ? one : new And(rest, one);
+      } else if (dynamic == null || isBetter(one, dynamic)) {
+        dynamic = one;
       }
-      FilterExec filter = (FilterExec) (SparkPlan) node;
-      Expression rest = null;
-      Expression dynamic = null;
-      for (Expression one : Conditions.conjuncts(filter.condition())) {
-        if (!(one instanceof DynamicPruningSubquery)) {
-          rest = rest == null ? one : new And(rest, one);
-        } else if (dynamic == null || isBetter(one, dynamic)) {
-          dynamic = one;
-        }
-      }
-      boolean isOwn =
-          filter.child() instanceof FileSourceScanExec
-              && isOwn((FileSourceScanExec) filter.child());
-      SparkPlan left =
-          isOwn ? new DynamicScan((FileSourceScanExec) filter.child(), dynamic) : filter.child();
-      @SuppressWarnings("unchecked")
-      B result = (B) (rest == null ? left : new FilterExec(rest, left));
-      return result;
     }
+    boolean isOwn =
+        filter.child() instanceof FileSourceScanExec && isOwn((FileSourceScanExec) filter.child());
+    SparkPlan left =
+        isOwn ? new DynamicScan((FileSourceScanExec) filter.child(), dynamic) : filter.child();
+    return rest == null ? left : new FilterExec(rest, left);
+  }
 
-    /** Whether a scan is of a narrowed table, and has no subquery of its own. */
-    private static boolean isOwn(FileSourceScanExec scan) {
-      return scan.relation().location() instanceof NarrowedIndex
-          && Seqs.list(scan.expressions()).stream().allMatch(Conditions::isUsable);
-    }
+  /** Whether a scan is of a narrowed table, and has no subquery of its own. */
+  private static boolean isOwn(FileSourceScanExec scan) {
+    return scan.relation().location() instanceof NarrowedIndex
+        && Seqs.list(scan.expressions()).stream().allMatch(Conditions::isUsable);
+  }
 
-    /** A subquery that runs in any case before one that waits for a broadcast. */
-    private static boolean isBetter(Expression one, Expression other) {
-      return ((DynamicPruningSubquery) other).onlyInBroadcast()
-          && !((DynamicPruningSubquery) one).onlyInBroadcast();
-    }
+  /** A subquery that runs in any case before one that waits for a broadcast. */
+  private static boolean isBetter(Expression one, Expression other) {
+    return ((DynamicPruningSubquery) other).onlyInBroadcast()
+        && !((DynamicPruningSubquery) one).onlyInBroadcast();
   }
 }

@@ -36,7 +36,7 @@ import scala.Tuple8;
  * to the same type. A NOT IN, whose NULLs count, has no such equality in its condition.
  */
 final class JoinSide {
-  private static final String EXISTENCE = "EXISTENCE";
+  static final String EXISTENCE = "EXISTENCE";
 
   final LogicalPlan narrowed;
   final LogicalPlan other;
@@ -57,13 +57,12 @@ final class JoinSide {
   /** The sides of a join that may lose rows: none, one or both, the left one first. */
   static List<JoinSide> of(Join join) {
     List<JoinSide> sides = new ArrayList<>();
-    Option<? extends Tuple8<?, ?, ?, ?, ?, ?, ?, ?>> parts =
-        ExtractEquiJoinKeys$.MODULE$.unapply(join);
-    if (parts.isEmpty()) {
+    List<Expression> left = new ArrayList<>();
+    List<Expression> right = new ArrayList<>();
+    keys(join, left, right);
+    if (left.isEmpty()) {
       return sides;
     }
-    List<Expression> left = expressions(parts.get()._2());
-    List<Expression> right = expressions(parts.get()._3());
     if (mayLoseLeft(join)) {
       sides.add(new JoinSide(join.left(), join.right(), left, right));
     }
@@ -71,6 +70,16 @@ final class JoinSide {
       sides.add(new JoinSide(join.right(), join.left(), right, left));
     }
     return sides;
+  }
+
+  /** Adds the expressions of both sides whose equality Spark joins by. */
+  static void keys(Join join, List<Expression> left, List<Expression> right) {
+    Option<? extends Tuple8<?, ?, ?, ?, ?, ?, ?, ?>> parts =
+        ExtractEquiJoinKeys$.MODULE$.unapply(join);
+    if (parts.isDefined()) {
+      left.addAll(expressions(parts.get()._2()));
+      right.addAll(expressions(parts.get()._3()));
+    }
   }
 
   /** The type as SQL has it; an existence join, which is of plans alone, has no SQL. */

@@ -16,8 +16,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import scala.Function1;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * Takes a key of a join down to the scan that its columns come from: as Spark pushes down filters.
@@ -62,9 +60,7 @@ abstract class KeysAtScan {
       if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
         return node;
       }
-      return with(
-          node,
-          below(project.child(), key.transform(new Aliases(columns)), Collections.emptyList()));
+      return with(node, below(project.child(), meaning(key, columns), Collections.emptyList()));
     }
     if (node instanceof Join) {
       return belowJoin((Join) node, key);
@@ -114,32 +110,16 @@ abstract class KeysAtScan {
     return isSame ? node : node.withNewChildren(Seqs.of(all));
   }
 
-  /** Replaces a project's names by what they stand for. */
-  private static final class Aliases extends AbstractPartialFunction<Expression, Expression> {
-    private static final long serialVersionUID = 1;
-    private final transient Map<ExprId, Expression> meanings = new HashMap<>();
-
-    Aliases(List<NamedExpression> columns) {
-      for (NamedExpression column : columns) {
-        if (column instanceof Alias) {
-          meanings.put(column.exprId(), ((Alias) column).child());
-        }
+  /** The key with a project's names replaced by what they stand for. */
+  private static Expression meaning(Expression key, List<NamedExpression> columns) {
+    Map<ExprId, Expression> meanings = new HashMap<>();
+    for (NamedExpression column : columns) {
+      if (column instanceof Alias) {
+        meanings.put(column.exprId(), ((Alias) column).child());
       }
     }
-
-    @Override
-    public boolean isDefinedAt(Expression one) {
-      return one instanceof Attribute && meanings.containsKey(((Attribute) one).exprId());
-    }
-
-    @Override
-    public <A extends Expression, B> B applyOrElse(A one, Function1<A, B> otherwise) {
-      if (!isDefinedAt(one)) {
-        return otherwise.apply(one);
-      }
-      @SuppressWarnings("unchecked")
-      B meaning = (B) meanings.get(((Attribute) (Expression) one).exprId());
-      return meaning;
-    }
+    return key.transform(
+        Rewrite.by(
+            one -> one instanceof Attribute ? meanings.get(((Attribute) one).exprId()) : null));
   }
 }

@@ -12,8 +12,6 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Function1;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * Narrows the scan of a join's side by the keys of the other side, once adaptive execution has
@@ -36,54 +34,43 @@ final class NarrowByBroadcasts extends Rule<LogicalPlan> {
     try {
       return DynamicSettings.of(session) == DynamicSettings.FALSE
           ? plan
-          : plan.transform(new OnJoins());
+          : plan.transform(Rewrite.by(NarrowByBroadcasts::narrowed));
     } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by a join, because of {}", e.toString(), e);
       return plan;
     }
   }
 
-  private static final class OnJoins extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public boolean isDefinedAt(LogicalPlan node) {
-      return node instanceof Join && ((Join) node).condition().isDefined();
+  /** A join with narrowed scans; null for what is no join by a condition. */
+  private static LogicalPlan narrowed(LogicalPlan node) {
+    if (!(node instanceof Join) || ((Join) node).condition().isEmpty()) {
+      return null;
     }
-
-    @Override
-    public <A extends LogicalPlan, B> B applyOrElse(A node, Function1<A, B> otherwise) {
-      if (!isDefinedAt(node)) {
-        return otherwise.apply(node);
+    Join join = (Join) node;
+    LogicalPlan left = join.left();
+    LogicalPlan right = join.right();
+    for (JoinSide side : JoinSide.of(join)) {
+      if (side.narrowed == left) {
+        left = narrowed(side);
+      } else {
+        right = narrowed(side);
       }
-      Join join = (Join) (LogicalPlan) node;
-      LogicalPlan left = join.left();
-      LogicalPlan right = join.right();
-      for (JoinSide side : JoinSide.of(join)) {
-        if (side.narrowed == left) {
-          left = narrowed(side);
-        } else {
-          right = narrowed(side);
-        }
-      }
-      @SuppressWarnings("unchecked")
-      B result = (B) KeysAtScan.with(join, left, right);
-      return result;
     }
+    return KeysAtScan.with(join, left, right);
+  }
 
-    private static LogicalPlan narrowed(JoinSide side) {
-      BroadcastKeys keys = BroadcastKeys.of(side.other, side.otherKeys);
-      LogicalPlan plan = side.narrowed;
-      if (keys == null || !SelectiveSide.isSelective(side.other)) {
-        return plan;
-      }
-      for (int i = 0; i < side.narrowedKeys.size(); i++) {
-        if (side.isUsable(i)) {
-          plan = new ByKey(keys, i).below(plan, side.narrowedKeys.get(i));
-        }
-      }
+  private static LogicalPlan narrowed(JoinSide side) {
+    BroadcastKeys keys = BroadcastKeys.of(side.other, side.otherKeys);
+    LogicalPlan plan = side.narrowed;
+    if (keys == null || !SelectiveSide.isSelective(side.other)) {
       return plan;
     }
+    for (int i = 0; i < side.narrowedKeys.size(); i++) {
+      if (side.isUsable(i)) {
+        plan = new ByKey(keys, i).below(plan, side.narrowedKeys.get(i));
+      }
+    }
+    return plan;
   }
 
   /** Narrows a scan by the i-th key of a broadcast. */

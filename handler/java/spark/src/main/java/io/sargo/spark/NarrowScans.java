@@ -12,9 +12,7 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Function1;
 import scala.collection.JavaConverters;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * Puts a {@link NarrowedIndex} in the place of Hudi's index of every scan. Where a filter stands on
@@ -42,7 +40,9 @@ final class NarrowScans extends Rule<LogicalPlan> {
         Untouched.log("spark.sargo.sidecar.address is not set", "any");
         return plan;
       }
-      return plan.transform(new Narrowed(Query.of(settings, session.sparkContext())));
+      Query query = Query.of(settings, session.sparkContext());
+      List<LogicalPlan> left = new ArrayList<>(); // looked at, and left as they are
+      return plan.transform(Rewrite.by(node -> narrowed(node, query, left)));
     } catch (Exception | LinkageError | StackOverflowError e) {
       // Another version of Spark may lack a method. No query fails for want of narrowing.
       LOG.warn("sargo: untouched, because of {}", e.toString(), e);
@@ -72,60 +72,40 @@ final class NarrowScans extends Rule<LogicalPlan> {
     return null;
   }
 
-  private final class Narrowed extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
-    private static final long serialVersionUID = 1;
-    private final transient Query query;
-
-    /** Nodes that were looked at and are left as they are. */
-    private final transient List<LogicalPlan> left = new ArrayList<>();
-
-    Narrowed(Query query) {
-      this.query = query;
+  /** A narrowed scan, with the filter on it; null for any other node, and one of {@code left}. */
+  private LogicalPlan narrowed(LogicalPlan node, Query query, List<LogicalPlan> left) {
+    Filter filter = node instanceof Filter ? (Filter) node : null;
+    LogicalPlan scan = filter == null ? node : filter.child();
+    if (hudiRelation(scan) == null || left.stream().anyMatch(one -> one == scan)) {
+      return null;
     }
-
-    @Override
-    public boolean isDefinedAt(LogicalPlan node) {
-      LogicalPlan scan = node instanceof Filter ? ((Filter) node).child() : node;
-      return hudiRelation(scan) != null && left.stream().noneMatch(one -> one == scan);
+    try {
+      LogicalPlan narrowed = narrowed((LogicalRelation) scan, filter, query);
+      return filter == null ? narrowed : new Filter(filter.condition(), narrowed);
+    } catch (Untouched e) {
+      Untouched.log(e.getMessage(), hudiRelation(scan).location().rootPaths().mkString(","));
+      left.add(scan);
+      return null;
     }
+  }
 
-    @Override
-    public <A extends LogicalPlan, B> B applyOrElse(A node, Function1<A, B> otherwise) {
-      if (!isDefinedAt(node)) {
-        return otherwise.apply(node);
-      }
-      Filter filter = (LogicalPlan) node instanceof Filter ? (Filter) (LogicalPlan) node : null;
-      LogicalRelation scan = (LogicalRelation) (filter == null ? node : filter.child());
-      try {
-        LogicalPlan narrowed = narrowed(scan, filter);
-        @SuppressWarnings("unchecked")
-        B result = (B) (filter == null ? narrowed : new Filter(filter.condition(), narrowed));
-        return result;
-      } catch (Untouched e) {
-        Untouched.log(e.getMessage(), hudiRelation(scan).location().rootPaths().mkString(","));
-        left.add(scan);
-        return otherwise.apply(node);
-      }
+  private LogicalPlan narrowed(LogicalRelation scan, Filter filter, Query query) throws Untouched {
+    HadoopFsRelation relation = hudiRelation(scan);
+    Untouched.when(
+        !query.engineVersion.startsWith(SparkLine.PREFIX),
+        "this jar is for Spark " + SparkLine.PREFIX + "x, not " + query.engineVersion);
+    java.util.Map<String, String> options =
+        JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
+    ReadOptions.check(options, settingsOf(session));
+    HudiTable table = HudiTable.of(relation.location());
+    Scan asked = new Scan(query, table, ReadOptions.instant(options));
+    NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
+    if (filter != null) {
+      List<Expression> conditions = Conditions.conjuncts(filter.condition());
+      index = index.under(conditions);
+      index.foresee(conditions);
     }
-
-    private LogicalPlan narrowed(LogicalRelation scan, Filter filter) throws Untouched {
-      HadoopFsRelation relation = hudiRelation(scan);
-      Untouched.when(
-          !query.engineVersion.startsWith(SparkLine.PREFIX),
-          "this jar is for Spark " + SparkLine.PREFIX + "x, not " + query.engineVersion);
-      java.util.Map<String, String> options =
-          JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
-      ReadOptions.check(options, settingsOf(session));
-      HudiTable table = HudiTable.of(relation.location());
-      Scan asked = new Scan(query, table, ReadOptions.instant(options));
-      NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
-      if (filter != null) {
-        List<Expression> conditions = Conditions.conjuncts(filter.condition());
-        index = index.under(conditions);
-        index.foresee(conditions);
-      }
-      return over(scan, relation, new NarrowedRelation(relation, index, index.summary()));
-    }
+    return over(scan, relation, new NarrowedRelation(relation, index, index.summary()));
   }
 
   /** A copy of the scan over another relation. Spark 4 has one part more, so by position. */

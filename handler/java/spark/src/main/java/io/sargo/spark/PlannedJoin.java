@@ -7,29 +7,27 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.apache.spark.sql.catalyst.expressions.EqualTo;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.BROADCAST$;
 import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import scala.Option;
 
-/** The sides of a join: which of them Spark is going to broadcast, and whose rows are kept. */
-final class JoinSides {
+/** A join as Spark is going to run it: which side it broadcasts, and which rows stay in place. */
+final class PlannedJoin {
   private static final Set<String> KEEP_LEFT =
-      new HashSet<>(Arrays.asList("LEFT OUTER", "LEFT SEMI", "LEFT ANTI"));
+      new HashSet<>(Arrays.asList("LEFT OUTER", "LEFT SEMI", "LEFT ANTI", JoinSide.EXISTENCE));
 
   private final Join join;
   private final boolean isInner;
   private final boolean keepsLeft;
   private final boolean keepsRight;
 
-  JoinSides(Join join) {
+  PlannedJoin(Join join) {
     this.join = join;
-    String type = join.joinType().sql();
+    String type = JoinSide.type(join);
     isInner = type.equals("INNER");
-    keepsLeft = KEEP_LEFT.contains(type) || join.joinType().toString().startsWith("ExistenceJoin");
+    keepsLeft = KEEP_LEFT.contains(type);
     keepsRight = type.equals("RIGHT OUTER");
   }
 
@@ -61,30 +59,6 @@ final class JoinSides {
     }
     long most = join.conf().autoBroadcastJoinThreshold();
     return most >= 0 && bytes(side).compareTo(BigInteger.valueOf(most)) <= 0;
-  }
-
-  /** The pairs of expressions that the join compares. */
-  void keys(List<Expression> left, List<Expression> right) {
-    if (join.condition().isEmpty()) {
-      return;
-    }
-    for (Expression one : Conditions.conjuncts(join.condition().get())) {
-      if (one instanceof EqualTo) {
-        Expression first = ((EqualTo) one).left();
-        Expression second = ((EqualTo) one).right();
-        if (isOf(first, join.left()) && isOf(second, join.right())) {
-          left.add(first);
-          right.add(second);
-        } else if (isOf(first, join.right()) && isOf(second, join.left())) {
-          left.add(second);
-          right.add(first);
-        }
-      }
-    }
-  }
-
-  private static boolean isOf(Expression expression, LogicalPlan side) {
-    return expression.references().subsetOf(side.outputSet());
   }
 
   /** The placements of the sides whose rows stay where they are. */
