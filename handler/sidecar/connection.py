@@ -59,11 +59,11 @@ class Host(Protocol):
     def refuse_large(self, head: bytes) -> bytes:
         """The reply to a frame that is longer, of which the first bytes are given."""
 
-    def known_reply(self, connection: Connection, frame: memoryview) -> bytes | None:
-        """The reply to a frame, if it is known at once; else None."""
+    def answer(self, connection: Connection, frame: memoryview, *, is_last: bool) -> None:
+        """Answer a frame, or start to: ``connection.write_answer`` is called with the reply.
 
-    def answer(self, connection: Connection, frame: memoryview) -> None:
-        """Start to answer a frame; ``connection.write_answer`` is called with the reply."""
+        ``is_last``: no other frame waits behind it. Then it may be called before this returns.
+        """
 
     def hold(self, nbytes: int) -> None:
         """Count bytes that peers have sent; closes connections when there are too many."""
@@ -204,13 +204,9 @@ class Connection(asyncio.BufferedProtocol):
         self._is_busy = True
         self.held -= end  # from here on the call holds them
         assert self._transport is not None
-        if not self._filled and (reply := self._host.known_reply(self, frame)) is not None:
-            self.write_answer(reply, True)
-            if self._is_stalled:
-                self._transport.pause_reading()
-            return
-        self._transport.pause_reading()
-        self._host.answer(self, frame)
+        self._host.answer(self, frame, is_last=not self._filled)
+        if self._is_busy or self._is_stalled:
+            self._transport.pause_reading()
 
     def write_answer(self, reply: bytes, stays_open: bool) -> None:
         """Send the answer to the frame that was taken, and take the next one."""

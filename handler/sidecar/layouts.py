@@ -16,7 +16,6 @@ Source of the checks: ``index_store.kinds.bucket_index.table_buckets``; facts: d
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.idl import LayoutRequest, Refused
+from handler.sidecar.recently_used import RecentlyUsed
 from handler.sidecar.requests import require
 from handler.sidecar.roots.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.tables import Tables
@@ -81,22 +81,20 @@ class Layouts:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._known: WeakKeyDictionary[View, OrderedDict[tuple[tuple[str, str], ...], BucketLayout]] = (
+        self._known: WeakKeyDictionary[View, RecentlyUsed[tuple[tuple[str, str], ...], BucketLayout]] = (
             WeakKeyDictionary()
         )
 
     async def answer(self, question: LayoutQuestion) -> BucketLayout:
         """The layout of the table as it is now. Raises TableUnavailable and Refused."""
         view = (await self._tables.view(question.location)).view
-        known = self._known.setdefault(view, OrderedDict())
+        known = self._known.setdefault(view, RecentlyUsed(_MAX_REMEMBERED))
         layout = known.get(question.options)
         if layout is None:
             layout = await self._tables.with_view(
                 question.location, view, f"layout {question.options}", lambda: bucket_layout(view, question.options)
             )
-            known[question.options] = layout
-            while len(known) > _MAX_REMEMBERED:
-                known.popitem(last=False)
+            known.put(question.options, layout)
         return layout
 
 

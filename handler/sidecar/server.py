@@ -9,8 +9,8 @@ its secret is checked, and it is passed to the service:
     4.  ``prune``, ``plan``, ``layout`` and ``explain`` are answered to those who gave the
         secret, the other methods to everybody
 
-A short ``prune`` whose answer is known is answered in the turn of the event loop in which it arrived (``known_reply``),
-every other call by a task.
+A short ``prune`` whose answer is known is answered in the turn of the event loop in which it arrived, every other call
+by a task.
 
 Calls of peers that have not shown the secret are decoded one after the other, each in a turn of the event loop, so that
 other connections are served in between.
@@ -195,17 +195,37 @@ class Server:
 
     # -- calls
 
-    def known_reply(self, connection: Connection, frame: memoryview) -> bytes | None:
-        """The reply to a short ``prune`` whose answer is known. None: ``answer`` the frame, nothing was done yet."""
+    def answer(self, connection: Connection, frame: memoryview, *, is_last: bool) -> None:
+        """Answer a frame: in this turn of the event loop if the answer is known, else by a task."""
+        started = time.perf_counter()
+        call = self._read_at_once(connection, frame) if is_last else None
+        reply = None if call is None else self._known_reply(connection, call)
+        if reply is not None:
+            self.hold(-(_HEADER + len(frame)))
+            connection.write_answer(reply, True)
+            self._count("prune", "answered", started)
+            return
+        task = asyncio.ensure_future(self._answer(connection, frame, call))
+        self.calls.add(task)
+        task.add_done_callback(self.calls.discard)
+
+    def _read_at_once(self, connection: Connection, frame: memoryview) -> wire.ThriftCall | None:
+        """The call of a short frame of a peer that has shown the secret, if it can be read."""
         if len(frame) > _LONG_FRAME or not (self._secret is None or self.slots.is_known(connection)):
             return None
-        started = time.perf_counter()
         try:
-            call = wire.read_call(frame)
+            return wire.read_call(frame)
+        except wire.FrameError as error:  # raised again, and dealt with, by the task
+            forget_frames(error)
+            return None
+
+    def _known_reply(self, connection: Connection, call: wire.ThriftCall) -> bytes | None:
+        """The reply to a ``prune`` whose answer is known."""
+        try:
             if call.method != "prune" or not self._is_shown(call):
                 return None
             value = self.service.known_prune(*call.arguments)
-        except (wire.FrameError, Refused) as error:  # raised again, and dealt with, by ``answer``
+        except Refused as error:  # raised again, and dealt with, by the task
             forget_frames(error)
             return None
         except Exception as error:
@@ -215,35 +235,27 @@ class Server:
         if value is None:
             return None
         self.slots.make_known(connection)
-        self.hold(-(_HEADER + len(frame)))
-        reply = wire.result(call, value)
-        self._count("prune", "answered", started)
-        return reply
+        return wire.result(call, value)
 
     def _count(self, method: str, end: str, started: float) -> None:
         self.metrics.requests.labels(method, end).inc()
         self.metrics.seconds.labels(method).observe(time.perf_counter() - started)
 
-    def answer(self, connection: Connection, frame: memoryview) -> None:
-        """Start to answer a frame."""
-        task = asyncio.ensure_future(self._answer(connection, frame))
-        self.calls.add(task)
-        task.add_done_callback(self.calls.discard)
-
-    async def _answer(self, connection: Connection, frame: memoryview) -> None:
+    async def _answer(self, connection: Connection, frame: memoryview, call: wire.ThriftCall | None) -> None:
         try:
-            reply, stays_open = await self._reply(connection, frame)
+            reply, stays_open = await self._reply(connection, frame, call)
         finally:
             self.hold(-(_HEADER + len(frame)))
         connection.write_answer(reply, stays_open and not self.is_stopping)
 
-    async def _reply(self, connection: Connection, frame: memoryview) -> tuple[bytes, bool]:
-        """The reply to a frame, and whether the connection stays open."""
-        call: wire.ThriftCall | None = None
+    async def _reply(
+        self, connection: Connection, frame: memoryview, call: wire.ThriftCall | None
+    ) -> tuple[bytes, bool]:
+        """The reply to a frame, and whether the connection stays open. ``call``: what was read of it already."""
         started = time.perf_counter()
         method, end = "unknown", "failed"
         try:
-            call = await self._read(connection, frame)
+            call = call or await self._read(connection, frame)
             method = call.method
             if self._is_shown(call):
                 self.slots.make_known(connection)

@@ -61,6 +61,14 @@ _EXPLAIN_SECONDS, _HELP_SECONDS = 4.0, 2.0
 _PAGE_SECONDS = 3.0
 
 
+class _TooLate(Exception):  # noqa: N818 - an answer, not a fault
+    """There is no answer in time. ``why``: what goes on."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class Service:
     """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own threads."""
 
@@ -178,14 +186,11 @@ class Service:
     async def _laid_out(self, question: LayoutQuestion) -> BucketLayout:
         """The answer to a question of layout(): every failure is a reason. Raises Refused."""
         try:
-            return await asyncio.wait_for(self._layouts.answer(question), self._patience(question.location))
+            with self._in_time(question.location):
+                return await asyncio.wait_for(self._layouts.answer(question), self._patience(question.location))
         except Refused:
             raise
-        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
-            forget_frames(error)
-            self._refuse_when_starting(question.location)
-            return BucketLayout(why=self._too_late(question.location))
-        except TableUnavailable as error:
+        except (_TooLate, TableUnavailable) as error:
             forget_frames(error)
             return BucketLayout(why=error.why)
         except Exception as error:
@@ -198,21 +203,17 @@ class Service:
         listed = question.listed
         if question.location.path in self.records.turned_off:
             return PrunedNames(because="audit", listed=listed.count, reasons=(BECAUSE["audit"],))
-        because, reason = "time", ""
         try:
-            return await asyncio.wait_for(self._pruning.answer(question), self._patience(question.location))
+            with self._in_time(question.location):
+                return await asyncio.wait_for(self._pruning.answer(question), self._patience(question.location))
         except Refused:
             raise
-        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
+        except (_TooLate, PlanningFailed) as error:
             forget_frames(error)
-            self._refuse_when_starting(question.location)
-            reason = self._too_late(question.location)
+            because, reason = "time", error.why
         except TableUnavailable as error:
             forget_frames(error)
             because, reason = "table", error.why
-        except PlanningFailed as error:
-            forget_frames(error)
-            reason = error.why
         except Exception as error:
             self.journal.failure("prune", error)
             forget_frames(error)
@@ -222,21 +223,29 @@ class Service:
     async def _planned(self, question: PlanQuestion, ends: float) -> PlannedFiles:
         """The answer to a question of plan(). Raises Refused, after which the client lists by itself."""
         try:
-            return await self._plans.answer(question, ends)
+            with self._in_time(question.location):
+                return await self._plans.answer(question, ends)
         except Refused:
             raise
-        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
-            forget_frames(error)
-            self._refuse_when_starting(question.location)
-            raise Refused("listing", self._too_late(question.location)) from None
+        except _TooLate as error:
+            raise Refused("listing", error.why) from None
         except Exception as error:
             self.journal.failure("plan", error)
             forget_frames(error)
             raise Refused("listing", f"the sidecar failed: {type(error).__name__}") from None
 
-    def _too_late(self, location: AllowedTable) -> str:
-        work = "the table is still being opened" if self.tables.is_opening(location) else "it is worked out"
-        return f"no answer within {self.settings.request_seconds:g} s; {work} for the next request"
+    @contextmanager
+    def _in_time(self, location: AllowedTable) -> Iterator[None]:
+        """A time-out becomes _TooLate; Refused when the sidecar is starting: another one may have opened the table."""
+        try:
+            yield
+        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
+            forget_frames(error)
+            if self.warm_start.is_opening(location):
+                raise Refused("busy", "the sidecar is starting and still opens the table") from None
+            work = "the table is still being opened" if self.tables.is_opening(location) else "it is worked out"
+            why = f"no answer within {self.settings.request_seconds:g} s; {work} for the next request"
+            raise _TooLate(why) from None
 
     @contextmanager
     def _admitted(self) -> Iterator[None]:
@@ -253,11 +262,6 @@ class Service:
     def _refuse_when_stopping(self) -> None:
         if self.stopping:
             raise Refused("stopping", "the sidecar is stopping")
-
-    def _refuse_when_starting(self, location: AllowedTable) -> None:
-        """After a time-out: another sidecar may have opened the table already."""
-        if self.warm_start.is_opening(location):
-            raise Refused("busy", "the sidecar is starting and still opens the table") from None
 
     def _patience(self, location: AllowedTable) -> float:
         """Seconds for an answer: fewer while the table is opened at the start, because another sidecar may answer."""

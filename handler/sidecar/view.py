@@ -7,9 +7,9 @@ table. A plan whose statistics could not be read is not cached, because the next
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from sys import getsizeof
 from typing import Literal
 
@@ -26,6 +26,7 @@ from handler.sidecar.decisions.planning import (
 )
 from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.names import ListedNames, computed_once
+from handler.sidecar.recently_used import RecentlyUsed
 from handler.sidecar.request_matching import MatchedNames, QueryType, SelectedNames, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from index_store.opened_table import OpenTable
@@ -85,13 +86,16 @@ class View:
         slices = opened.at(as_of).slices
         self.instant = slices.instant
         self.files = ViewFiles.of(slices)
-        self._decisions: OrderedDict[bytes, FilterDecision] = OrderedDict()
-        self._decision_bytes = 0
-        self._explanations: OrderedDict[tuple[Part, bytes], str] = OrderedDict()
-        self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
-        self._list_bytes = 0
-        self._selections: OrderedDict[tuple[FilterDecision, bytes, QueryType], SelectedNames] = OrderedDict()
-        self._selection_bytes = 0
+        self._decisions: RecentlyUsed[bytes, FilterDecision] = RecentlyUsed(
+            MAX_DECISIONS, MAX_DECISION_BYTES, attrgetter("nbytes"), keeps_one=True
+        )
+        self._explanations: RecentlyUsed[tuple[Part, bytes], str] = RecentlyUsed(MAX_EXPLANATIONS, bytes_of=getsizeof)
+        self._lists: RecentlyUsed[bytes, MatchedNames] = RecentlyUsed(
+            MAX_LISTS, MAX_LIST_BYTES, attrgetter("nbytes"), keeps_one=True
+        )
+        self._selections: RecentlyUsed[tuple[FilterDecision, bytes, QueryType], SelectedNames] = RecentlyUsed(
+            MAX_SELECTIONS, MAX_SELECTION_BYTES, attrgetter("nbytes")
+        )
         self._lock = threading.Lock()
         self._decided = 0
         self._weighed_at = self._statistics_read()
@@ -101,8 +105,8 @@ class View:
     def nbytes(self) -> int:
         """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
-            cached = self._list_bytes + self._decision_bytes + self._selection_bytes
-            cached += sum(map(getsizeof, self._explanations.values()))
+            kept = (self._decisions, self._explanations, self._lists, self._selections)
+            cached = sum(one.nbytes for one in kept)
         listed = self.listed_files.nbytes if self.has_listed_files else 0
         return self._table_bytes + self.files.nbytes + listed + cached
 
@@ -126,15 +130,12 @@ class View:
         """The decision that was made for the same query before."""
         key = query.key
         with self._lock:
-            cached = self._decisions.get(key)
-            if cached is not None:
-                self._decisions.move_to_end(key)
-            return cached
+            return self._decisions.get(key)
 
     def latest_queries(self, count: int) -> list[FilterQuery]:
         """At most ``count`` queries, those that were used last."""
         with self._lock:
-            return [decision.query for decision in list(self._decisions.values())[-count:]]
+            return [decision.query for decision in self._decisions.latest(count)]
 
     def decide(self, query: FilterQuery) -> FilterDecision:
         """Evaluate a small filter on the view; one that cannot be read skips nothing. Raises TooExpensive."""
@@ -149,32 +150,19 @@ class View:
     def cached_explanation(self, query: FilterQuery, part: Part = "explanation") -> str | None:
         """The explanation that was made for the same query before, or what would help."""
         with self._lock:
-            return self._explanations.get((part, query.key))
+            return self._explanations.peek((part, query.key))
 
     def keep_explanation(self, query: FilterQuery, text: str, part: Part = "explanation") -> None:
         """Keep an explanation for those who ask again."""
         with self._lock:
-            self._explanations[part, query.key] = text
-            while len(self._explanations) > MAX_EXPLANATIONS:
-                self._explanations.popitem(last=False)
+            self._explanations.put((part, query.key), text)
 
     def keep(self, query: FilterQuery, planned: PlannedFilter) -> FilterDecision:
         """The decision that follows from a plan; it is cached if all statistics could be read."""
         decision = FilterDecision(query, planned)
         if planned.is_complete:
-            key = query.key
             with self._lock:
-                replaced = self._decisions.pop(key, None)
-                self._decisions[key] = decision
-                self._decision_bytes += decision.nbytes
-                dropped = [] if replaced is None else [replaced]
-                self._decision_bytes -= sum(one.nbytes for one in dropped)
-                while len(self._decisions) > MAX_DECISIONS or (
-                    len(self._decisions) > 1 and self._decision_bytes > MAX_DECISION_BYTES
-                ):
-                    dropped.append(self._decisions.popitem(last=False)[1])
-                    self._decision_bytes -= dropped[-1].nbytes
-                self._drop_selections(dropped)
+                self._drop_selections(self._decisions.put(query.key, decision))
         return decision
 
     def _weigh_table(self) -> None:
@@ -188,22 +176,17 @@ class View:
     def has_match(self, listed: ListedNames) -> bool:
         """Whether the match of the list is cached."""
         with self._lock:
-            return listed.key in self._lists
+            return self._lists.peek(listed.key) is not None
 
     def match(self, listed: ListedNames) -> MatchedNames:
         """The match of the list with ``files``. Raises Refused."""
         with self._lock:
             cached = self._lists.get(listed.key)
-            if cached is not None:
-                self._lists.move_to_end(listed.key)
-                return cached
+        if cached is not None:
+            return cached
         matched = self.files.match(listed, self.table_type)
         with self._lock:
-            replaced = self._lists.pop(listed.key, None)
-            self._lists[listed.key] = matched
-            self._list_bytes += matched.nbytes - (0 if replaced is None else replaced.nbytes)
-            while len(self._lists) > 1 and (len(self._lists) > MAX_LISTS or self._list_bytes > MAX_LIST_BYTES):
-                self._list_bytes -= self._lists.popitem(last=False)[1].nbytes
+            self._lists.put(listed.key, matched)
         return matched
 
     # -- answers
@@ -214,10 +197,7 @@ class View:
         """What was selected of the same list by the same decision."""
         key = (decision, listed.key, query_type)
         with self._lock:
-            known = self._selections.get(key)
-            if known is not None:
-                self._selections.move_to_end(key)
-            return known
+            return self._selections.get(key)
 
     def keep_selection(
         self, decision: FilterDecision, listed: ListedNames, query_type: QueryType, selected: SelectedNames
@@ -225,14 +205,10 @@ class View:
         """Remember what was selected, as long as its decision is cached. The bytes of its match count with it."""
         key = (decision, listed.key, query_type)
         with self._lock:
-            if key in self._selections or self._decisions.get(decision.query.key) is not decision:
-                return
-            self._selections[key] = selected
-            self._selection_bytes += selected.nbytes
-            while len(self._selections) > MAX_SELECTIONS or self._selection_bytes > MAX_SELECTION_BYTES:
-                self._selection_bytes -= self._selections.popitem(last=False)[1].nbytes
+            if self._selections.peek(key) is None and self._decisions.peek(decision.query.key) is decision:
+                self._selections.put(key, selected)
 
     def _drop_selections(self, decisions: Sequence[FilterDecision]) -> None:
         if decisions:
             for key in [key for key in self._selections if key[0] in decisions]:
-                self._selection_bytes -= self._selections.pop(key).nbytes
+                self._selections.pop(key)

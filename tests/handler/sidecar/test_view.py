@@ -26,17 +26,17 @@ def query(seed):
     return FilterQuery(hostile.encoded(hostile.less(seed)).encode(), "hive4", "UTC")
 
 
-def test_lists_are_weighed_and_limited_by_number_and_by_bytes(opened, monkeypatch):
+def test_lists_are_weighed_and_limited_by_number_and_by_bytes(opened):
     view = View(opened)
     first = view.match(listed("the first list has the look-up table made"))
     empty = view.nbytes - first.nbytes
     for round_ in range(2):  # the second time they are known
         matched = [view.match(listed(*(f"name-{n}" for n in range(count)))) for count in range(1, 40)]
         assert view.nbytes - empty == first.nbytes + sum(one.nbytes for one in matched), round_
-    monkeypatch.setattr(view_module, "MAX_LISTS", 10)
+    view._lists.most = 10
     last = view.match(listed("another"))
     assert len(view._lists) == 10
-    monkeypatch.setattr(view_module, "MAX_LIST_BYTES", 0)
+    view._lists.most_bytes = 0
     last = view.match(listed("and", "another"))
     assert view.nbytes - empty == last.nbytes
 
@@ -49,17 +49,16 @@ def test_decisions_are_weighed_and_limited_by_number(opened, monkeypatch):
     weights = []
     for seed in range(40):
         view.decide(query(seed % 8))
-        assert view._decision_bytes == sum(one.nbytes for one in view._decisions.values())
+        assert view._decisions.nbytes == sum(one.nbytes for one in view._decisions.latest(100))
         weights.append(len(view._decisions))
     assert max(weights) == 5
     assert view.latest_queries(2) == [query(6), query(7)]
 
 
-def test_answers_are_kept_with_their_decision_and_within_limits(opened, monkeypatch):
+def test_answers_are_kept_with_their_decision_and_within_limits(opened):
     view = View(opened)
     decisions = [view.decide(query(seed)) for seed in range(4)]
-    bare = view._selection_bytes
-    assert bare == 0
+    assert view._selections.nbytes == 0
     for decision in decisions:
         for count in range(1, 6):
             names_ = listed(*(f"name-{number}" for number in range(count)))
@@ -69,21 +68,21 @@ def test_answers_are_kept_with_their_decision_and_within_limits(opened, monkeypa
             assert view.known_selection(decision, names_, "snapshot") is selected
             assert view.known_selection(decision, names_, "incremental") is None
     assert len(view._selections) == 20
-    assert view._selection_bytes == sum(one.nbytes for one in view._selections.values())
-    monkeypatch.setattr(view_module, "MAX_DECISIONS", 2)
+    assert view._selections.nbytes == sum(one.nbytes for one in view._selections.latest(100))
+    view._decisions.most = 2
     view.decide(query(9))
     assert {key[0] for key in view._selections} == {decisions[3]}
-    monkeypatch.setattr(view_module, "MAX_SELECTIONS", 3)
+    view._selections.most = 3
     kept = listed("another")
     selected = SelectedNames.of(view.match(kept), decisions[3].skipped, decisions[3].planned.full, "snapshot")
     view.keep_selection(decisions[3], kept, "snapshot", selected)
     assert len(view._selections) == 3
     view.keep_selection(decisions[0], kept, "snapshot", selected)  # a decision that is not cached
     assert view.known_selection(decisions[0], kept, "snapshot") is None
-    monkeypatch.setattr(view_module, "MAX_SELECTION_BYTES", 0)
+    view._selections.most_bytes = 0
     more = listed("one", "more")
     view.keep_selection(decisions[3], more, "snapshot", selected)
-    assert (len(view._selections), view._selection_bytes) == (0, 0)
+    assert (len(view._selections), view._selections.nbytes) == (0, 0)
 
 
 def test_explanations_that_are_kept_are_weighed_and_limited(opened):
