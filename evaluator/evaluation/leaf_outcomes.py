@@ -25,6 +25,7 @@ from evaluator.binding.interval_evaluation import interval_of, outcome_of_test
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, Test, expression_keys, test_outcome
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.evaluation.column_ranges import ColumnRanges, range_in_every_slice, range_of_statistics
 from evaluator.evaluation.hierarchical import evaluate_groups
 from evaluator.evaluation.slice_intervals import interval_of_row, rows_of
 from evaluator.language import outcome
@@ -32,7 +33,7 @@ from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.outcome import Outcomes
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array_dtype, filler
-from evaluator.statistics.ranges import MaskedBound, Range, masked_range_of
+from evaluator.statistics.ranges import MaskedBound, Range
 from evaluator.statistics.stored_bounds import Bounds
 
 __all__ = ["MAX_FUNCTION_INPUTS", "LeafEvaluator"]
@@ -62,7 +63,7 @@ class LeafEvaluator:
     def intersected(self, leaf: BoundLeaf, by_provider: Mapping[str, Outcomes]) -> Outcomes:
         """The intersection. A leaf over several columns is also evaluated on the columns of all providers together."""
         if not leaf.columns:
-            return _broadcast(test_outcome(leaf.test, _unknown_range), self._n)
+            return _broadcast(test_outcome(leaf.test, range_in_every_slice), self._n)
         total: Outcomes | None = None
         for outcomes in by_provider.values():
             total = outcomes if total is None else total & outcomes
@@ -93,23 +94,13 @@ def _holds_function(test: Test) -> bool:
     return any(isinstance(operand, BoundFunction) for operand in operands)
 
 
-def _unknown_range(operand: BoundOperand) -> Range:
-    """A constant, or a column of which nothing is known, the same in every slice."""
-    interval = operand.interval if isinstance(operand, BoundConstant) else UNKNOWN
-    return masked_range_of(interval, _filler_of(operand))
-
-
-def _filler_of(operand: BoundOperand) -> object:
-    return filler(operand.type)
-
-
 class _ProviderView:
     """One provider during one evaluation: ranges of columns are made once."""
 
     def __init__(self, provider: StatisticsProvider, n: int) -> None:
         self.provider = provider
         self._n = n
-        self._ranges: dict[str, Range] = {}
+        self.ranges = ColumnRanges(provider.statistics)
 
     def outcomes(self, leaf: BoundLeaf) -> Outcomes | None:
         """The outcomes of a leaf by this provider's statistics alone, or None when it knows none of the columns."""
@@ -161,18 +152,10 @@ class _ProviderView:
         return column.field.name in self.provider.statistics
 
     def range_of(self, operand: BoundOperand) -> Range:
-        return _array_range(operand, self.column_range, self.statistics_of, self._n)
+        return _array_range(operand, self.ranges.of_column, self.statistics_of, self._n)
 
     def statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
         return self.provider.statistics.get(column.field.name)
-
-    def column_range(self, column: BoundColumn) -> Range:
-        name = column.field.name
-        if name not in self._ranges:
-            statistics = self.statistics_of(column)
-            self._ranges[name] = _unknown_range(column) if statistics is None else _range_of_statistics(statistics)
-        column_range = self._ranges[name]
-        return replace(column_range, null=True) if column.is_nested else column_range
 
 
 class _JointView:
@@ -190,7 +173,7 @@ class _JointView:
 
     def _column_range(self, column: BoundColumn) -> Range:
         view = self._view_of(column)
-        return _unknown_range(column) if view is None else view.column_range(column)
+        return range_in_every_slice(column) if view is None else view.ranges.of_column(column)
 
     def _statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
         view = self._view_of(column)
@@ -207,19 +190,9 @@ def _array_range(
         case BoundColumn():
             return column_range(operand)
         case BoundConstant():
-            return _unknown_range(operand)
+            return range_in_every_slice(operand)
         case BoundFunction():
             return _function_range(operand, statistics_of, n)
-
-
-def _range_of_statistics(statistics: ColumnStatistics) -> Range:
-    lo_unknown, hi_unknown = statistics.unknown_bounds
-    return Range(
-        MaskedBound(statistics.lo, lo_unknown),
-        MaskedBound(statistics.hi, hi_unknown),
-        statistics.any_null,
-        statistics.any_value,
-    )
 
 
 def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]:
@@ -235,10 +208,10 @@ def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]
         scaled[:] = [Fraction(int(value), 10**statistics.type.scale) for value in whole.tolist()]
         return scaled
 
-    results = _range_of_statistics(replace(statistics, lo=yielded(statistics.lo), hi=yielded(statistics.hi)))
+    results = range_of_statistics(replace(statistics, lo=yielded(statistics.lo), hi=yielded(statistics.hi)))
 
     def range_of(operand: BoundOperand) -> Range:
-        return results if isinstance(operand, BoundFunction) else _unknown_range(operand)
+        return results if isinstance(operand, BoundFunction) else range_in_every_slice(operand)
 
     return range_of
 
@@ -268,7 +241,7 @@ def _function_range(
         }
         results.append(interval_of(function, intervals, ordinal=False))
     results.append(UNKNOWN)  # for the inputs that are too many
-    fill = _filler_of(function)
+    fill = filler(function.type)
     dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
 
     def by_slice(values: Sequence[Any], element_type: Any) -> npt.NDArray[Any]:

@@ -165,8 +165,9 @@ def test_a_log_file_that_has_grown_is_read(tmp_path):
     assert kept(opened(folder, at), "i = 5") == []
 
 
-def test_a_log_file_without_a_base_file_that_has_grown_is_read(tmp_path):
-    folder = write_merged(tmp_path / "t", [Group(None, [Written(instant(1), [row("a", 1, 3)])]), PLAIN], version=6)
+@pytest.mark.parametrize("others", [[PLAIN], []])
+def test_a_log_file_without_a_base_file_that_has_grown_is_read(tmp_path, others):
+    folder = write_merged(tmp_path / "t", [Group(None, [Written(instant(1), [row("a", 1, 3)])]), *others], version=6)
     at = index(folder)
     assert kept(opened(folder, at), "i = 9") == []
     log(folder, 0, Written(instant(3), [row("b", 2, 9)]), version=6)

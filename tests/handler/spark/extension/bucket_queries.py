@@ -47,7 +47,7 @@ QUERIES: Mapping[str, tuple[tuple[int, int], str]] = {
     "anti join": ((0, 2), "SELECT x.id FROM facts x WHERE NOT EXISTS (SELECT 1 FROM logs y WHERE y.id = x.id)"),
     "existence join": (
         (0, 2),
-        "SELECT f.id, f.i FROM facts f WHERE f.i < 20 OR EXISTS (SELECT 1 FROM logs g WHERE g.id = f.id)",
+        "SELECT x.id, x.i FROM facts x WHERE x.i < 20 OR EXISTS (SELECT 1 FROM logs y WHERE y.id = x.id)",
     ),
     "another condition": ((0, 2), "SELECT f.id FROM facts f JOIN logs g ON f.id = g.id AND f.i < g.i"),
     "more keys than the bucket's": ((0, 2), "SELECT f.id FROM facts f JOIN parts q ON f.id = q.id AND f.p = q.p"),
