@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from evaluator.language.errors import SargoError
+from handler.sidecar.idl import Refused
 from handler.sidecar.reading.current_view import CurrentView
 from handler.sidecar.reading.looks import TableReader
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.view import View
+
+T = TypeVar("T")
 
 __all__ = ["TableEntry", "TableState", "TableUnavailable"]
 
@@ -46,7 +49,8 @@ class TableEntry:
     """A table and its views.
 
     current     the latest view
-    older       views of older instants, and ``tasks`` the plans and views that are being made
+    older       views of older instants
+    tasks       the plans and views that are being made, at most ``max_tasks``
     lock        held by the task that makes a plan
     older_lock  held by the task that reads an older instant
     """
@@ -54,6 +58,7 @@ class TableEntry:
     location: AllowedTable
     options: Mapping[str, str]
     reader: TableReader
+    max_tasks: int
     current: CurrentView = field(init=False)
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
     tasks: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
@@ -67,6 +72,25 @@ class TableEntry:
     @property
     def nbytes(self) -> int:
         return sum(view.nbytes for view in (self.view, *self.older.values()) if view is not None)
+
+    async def once(self, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of ``make``. Concurrent callers share one computation, which ends even when all have left.
+
+        Raises Refused when too much is being worked on.
+        """
+        task: asyncio.Task[T] | None = self.tasks.get(key)
+        if task is None:
+            if len(self.tasks) >= self.max_tasks:
+                raise Refused("busy", f"{len(self.tasks)} questions about this table are being worked on")
+            task = asyncio.ensure_future(make())
+            self.tasks[key] = task
+            task.add_done_callback(lambda done: self._end(key, done))
+        return await asyncio.shield(task)
+
+    def _end(self, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
+        self.tasks.pop(key, None)
+        if not done.cancelled():
+            done.exception()  # retrieved here, for every caller may have left
 
     def state(self, name: str) -> TableState:
         """What the sidecar's page shows of it, under this name."""

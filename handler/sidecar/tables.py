@@ -22,10 +22,10 @@ import asyncio
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.decisions.expensive_filters import ExpensiveFilters
@@ -36,7 +36,6 @@ from handler.sidecar.decisions.planning import (
     nothing_planned,
 )
 from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
-from handler.sidecar.idl import Refused
 from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.reading.current_view import CurrentView, Threads
 from handler.sidecar.reading.looks import TableReader
@@ -183,7 +182,7 @@ class Tables:
                 pass
             return await self._plan_elsewhere(entry, view, query)
 
-        decision = await self._once(entry, (id(view), query.key), make)
+        decision = await entry.once((id(view), query.key), make)
         entry.current.judge(view, query.key, is_complete=decision.planned.is_complete)
         self._evict(entry)
         return decision
@@ -198,13 +197,9 @@ class Tables:
         async def make() -> str:
             with suppress(TooExpensive):
                 return await self._alone(entry, lambda: view.explain(query))
-            source = await self._run(lambda: self._source(entry, view))
-            job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="explanation")
-            text = str(await self._expensive.ask(job))
-            view.keep_explanation(query, text)
-            return text
+            return await self._explain_elsewhere(entry, view, query, "explanation")
 
-        return await self._once(entry, (id(view), query.key, "explanation"), make)
+        return await entry.once((id(view), query.key, "explanation"), make)
 
     async def what_helps(self, location: AllowedTable, view: View, query: FilterQuery) -> str:
         """What would make the query's plan keep fewer slices: data is read, so by the planning process only.
@@ -215,15 +210,9 @@ class Tables:
         if cached is not None:
             return cached
         entry = self._entry(location)
-
-        async def make() -> str:
-            source = await self._run(lambda: self._source(entry, view))
-            job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="help")
-            text = str(await self._expensive.ask(job))
-            view.keep_explanation(query, text, "help")
-            return text
-
-        return await self._once(entry, (id(view), query.key, "help"), make)
+        return await entry.once(
+            (id(view), query.key, "help"), lambda: self._explain_elsewhere(entry, view, query, "help")
+        )
 
     async def page(
         self,
@@ -244,7 +233,7 @@ class Tables:
                 view.keep_explanation(query, page, "page")
             return page
 
-        return await self._once(entry, (id(view), query.key, "page"), work)
+        return await entry.once((id(view), query.key, "page"), work)
 
     async def together(
         self, location: AllowedTable, equal: tuple[object, ...], work: Callable[[], T], threads: ThreadPoolExecutor
@@ -254,12 +243,12 @@ class Tables:
         async def make() -> T:
             return await asyncio.get_running_loop().run_in_executor(threads, work)
 
-        return await self._once(self._entry(location), equal, make)
+        return await self._entry(location).once(equal, make)
 
     async def with_view(self, location: AllowedTable, view: View, wanted: str, work: Callable[[], T]) -> T:
         """What ``work`` returns on the thread that makes the table's plans, once for all who want the same."""
         entry = self._entry(location)
-        return await self._once(entry, (id(view), wanted), lambda: self._alone(entry, work))
+        return await entry.once((id(view), wanted), lambda: self._alone(entry, work))
 
     def states(self, count: int) -> list[TableState]:
         """At most ``count`` tables, those that were used last first."""
@@ -295,6 +284,15 @@ class Tables:
             planned = nothing_planned(len(view.files.slices), failed.why)
         return await self._run(lambda: view.keep(query, planned))
 
+    async def _explain_elsewhere(
+        self, entry: TableEntry, view: View, query: FilterQuery, wanted: Literal["explanation", "help"]
+    ) -> str:
+        source = await self._run(lambda: self._source(entry, view))
+        job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted=wanted)
+        text = str(await self._expensive.ask(job))
+        view.keep_explanation(query, text, wanted)
+        return text
+
     def _source(self, entry: TableEntry, view: View) -> TableSource:
         return TableSource(
             path=entry.location.path,
@@ -314,7 +312,7 @@ class Tables:
             settings = self._settings
             options = self._options.get(location.path, {})
             reader = TableReader(location, options, settings.options_of(location.path), settings.look_seconds)
-            entry = TableEntry(location=location, options=options, reader=reader)
+            entry = TableEntry(location=location, options=options, reader=reader, max_tasks=settings.max_requests)
             entry.current = CurrentView(reader, self._renewed, entry.older.clear, settings, self._threads, self._clock)
             self._entries[location.path] = entry
             self._evict(entry)
@@ -347,20 +345,9 @@ class Tables:
             return view
 
         try:
-            return await self._once(entry, (id(latest), as_of), make)
+            return await entry.once((id(latest), as_of), make)
         except SargoError as error:
             raise TableUnavailable(str(error)) from error
-
-    async def _once(self, entry: TableEntry, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of ``make``. Concurrent callers share one computation, which ends even when all have left."""
-        task: asyncio.Task[T] | None = entry.tasks.get(key)
-        if task is None:
-            if len(entry.tasks) >= self._settings.max_requests:
-                raise Refused("busy", f"{len(entry.tasks)} questions about this table are being worked on")
-            task = asyncio.ensure_future(make())
-            entry.tasks[key] = task
-            task.add_done_callback(lambda done: _end_task(entry, key, done))
-        return await asyncio.shield(task)
 
     def _evict(self, keep: TableEntry) -> None:
         """Close the tables that were not used for the longest time until the rest fits; ``keep`` stays open."""
@@ -400,9 +387,3 @@ class Tables:
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads.work, work)
-
-
-def _end_task(entry: TableEntry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
-    entry.tasks.pop(key, None)
-    if not done.cancelled():
-        done.exception()  # retrieved here, for every caller may have left

@@ -16,18 +16,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.language.schema import Schema
 from evaluator.language.types import STRING, Kind, Type
-from index_store.formats.bounded.json_text import MAX_COMMIT
 from index_store.formats.parquet_footers import Footers
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
-from index_store.table.commit_schema import find_schema
 from index_store.table.documents import Documents
 from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
 from index_store.table.instant_details import rows_written
@@ -36,9 +33,10 @@ from index_store.table.metadata_table import METADATA, MetadataTable, timeline_d
 from index_store.table.partition_paths import is_dropped
 from index_store.table.properties import HOODIE, names, read_properties
 from index_store.table.reads import DEFINITIONS, begin_contents, begin_folders, begin_opening, begin_timelines
+from index_store.table.schema_texts import SchemaTexts
 from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
 from index_store.table.time_travel import check_not_cleaned, instant_at
-from index_store.table.timeline import END_OF_TIME, Timeline, read_timeline
+from index_store.table.timeline import Timeline, read_timeline
 
 __all__ = ["Table"]
 
@@ -120,36 +118,19 @@ class Table:
             raise TableError(self.path, f"{where}: {error}") from error
 
     def _latest_schema(self) -> TableSchema | None:
-        text, where = self._schema_text
+        text, where = self._schema_texts.latest
         return self._avro(text, where) if text else None
 
     @cached_property
-    def _schema_text(self) -> tuple[str, str]:
-        """The Avro schema of the latest commit that has one, and the commit's file; "" when no commit has one."""
-        return self._schema_text_until(END_OF_TIME)
-
-    def _schema_text_until(self, name: str) -> tuple[str, str]:
-        """The same for the commits up to an instant; a schema of a table service counts only when no write has one."""
-        until = [instant for instant in reversed(self.timeline.writes) if instant.requested <= name]
-        setting = (instant for instant in until if self.timeline.may_set_schema(instant))
-        for instant in chain(setting, until):
-            where = self.timeline.storage
-            text = find_schema(where.read(instant.file, MAX_COMMIT)) if where is not None and instant.file else None
-            if text is None:
-                text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
-            if text:
-                return str(text), instant.file
-        return "", ""
+    def _schema_texts(self) -> SchemaTexts:
+        return SchemaTexts(self.timeline)
 
     def schema_at(self, name: str | None) -> Schema:
         """``schema`` for a filter as of an instant: columns that were absent, or of another type, get none (P19).
 
         A reader of an older instant uses the schema of its time, and what ``i + 2147483647`` is depends on the type.
         """
-        last = self.timeline.last
-        if name is None or last is None or name >= last.requested:
-            return self.schema
-        text, where = self._schema_text_until(name)
+        text, where = self._schema_texts.at(name)
         if text == self.schema_text:
             return self.schema
         then = {field.name: field.type for field in self._avro(text, where).schema} if text else {}
@@ -166,14 +147,11 @@ class Table:
     @property
     def schema_text(self) -> str:
         """The Avro schema of the latest commit that wrote one, or ""."""
-        return self._schema_text[0]
+        return self._schema_texts.latest[0]
 
     def schema_text_at(self, name: str | None) -> str:
         """``schema_text`` for a reader as of an instant; by default, and after the last commit, the latest one."""
-        last = self.timeline.last
-        if name is None or last is None or name >= last.requested:
-            return self.schema_text
-        return self._schema_text_until(name)[0]
+        return self._schema_texts.at(name)[0]
 
     def _footer_schema(self) -> TableSchema:
         for file_slice in self.slices():

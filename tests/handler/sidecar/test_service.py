@@ -304,10 +304,10 @@ def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):
 
 
 def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, names, monkeypatch):
+    monkeypatch.setattr(view_module, "MAX_DECISIONS", 1)
     running = sidecar(roots=[str(main_cow)])
     with running.client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names, query_id="hive_2"))
-        monkeypatch.setattr(view_module, "MAX_DECISIONS", 1)
         other = next(
             text
             for (hive, sql), text in FILTERS.items()

@@ -44,7 +44,7 @@ def test_a_schema_that_spark_cannot_have_is_an_error(tmp_path):
     table = open_table(unpack("1.1.1_main_cow", tmp_path / "main"))
     several = '{"type": "record", "fields": [{"name": "a", "type": ["int", "string"]}]}'
     for text in ("[]", several, "{", '{"type": "int"}'):
-        table.__dict__["_schema_text"] = text, "a commit"
+        table._schema_texts.__dict__["latest"] = text, "a commit"
         with pytest.raises(TableError, match="the table's schema cannot be read"):
             spark_schema(table)
 
