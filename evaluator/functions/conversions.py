@@ -236,12 +236,22 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
 
 
 def _open_decimal(argument: Argument, unit: Fraction, limit: int) -> Interval:
-    """An exact number of which one bound is known: it is rounded by less than a unit, or NULL where it does not fit."""
-    ends = [
-        None if end is None or abs(end) + 2 * unit >= limit else Fraction(exact_number(end)) + step
-        for end, step in ((argument.interval.lo, -unit), (argument.interval.hi, unit))
-    ]
-    return strict([argument], *ends, null=True)
+    """An exact number of which one bound at most is known: it is rounded by less than a unit.
+
+    What does not fit is NULL, an error in ANSI mode, and some other number in Hive 4 (of a bigint). So the bound says
+    something only where every number of the type fits.
+    """
+    source = argument.type
+    largest = 10 ** (source.precision - source.scale) if source.kind is Kind.DECIMAL else -source.integer_range()[0]
+    if largest + unit >= limit:
+        return strict([argument], null=True)
+    return strict(
+        [argument],
+        *(
+            None if end is None else Fraction(exact_number(end)) + step
+            for end, step in ((argument.interval.lo, -unit), (argument.interval.hi, unit))
+        ),
+    )
 
 
 def _half_gap(value: Any, source: Type, semantics: Semantics) -> Fraction:
