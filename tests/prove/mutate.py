@@ -75,12 +75,18 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
         (f"{KINDS}/test_secondary_merged.py",),
     ),
     "index_store.kinds.record_keys.secondary_entries": ((f"{KINDS}/test_secondary_index.py",),),
-    "index_store.own.builders.logged_versions": (("tests/index_store/own/builders/test_logged_versions.py",),),
-    "index_store.own.builders.surviving_rows": ((SURVIVING, "-k", "not hudi"), (SURVIVING,)),
+    "index_store.own.builders.logged_versions": (
+        ("tests/index_store/own/builders/test_logged_versions.py",),
+        (MERGED,),
+    ),
+    "index_store.own.builders.surviving_rows": ((SURVIVING, "-k", "not hudi"), (MERGED,), (SURVIVING,)),
     "index_store.own.store.merged_slices": ((SURVIVING, "-k", "not hudi"), (MERGED,)),
-    "index_store.own.maintenance.merged_files": ((MERGED,),),
+    "index_store.own.maintenance.merged_files": (
+        ("tests/index_store/own/maintenance/test_merged_files.py",),
+        (MERGED,),
+    ),
     "index_store.own.provider.merged_rows": ((MERGED,),),
-    "index_store.table.row_precedence": ((SURVIVING,),),
+    "index_store.table.row_precedence": (("tests/index_store/table/test_row_precedence.py",), (MERGED,)),
 }
 SECONDS = 120
 ROOT = pathlib.Path(__file__).parents[2]

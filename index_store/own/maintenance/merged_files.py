@@ -22,7 +22,7 @@ from index_store.table.row_precedence import row_precedence, why_not_committed
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["SketchedFiles", "sketched_files"]
+__all__ = ["SketchedFiles", "sketched_files", "why_not_merged"]
 
 #: Limits of a slice that is merged: log files, bytes of these, which are held in memory, and bytes of the base file.
 MAX_LOGS, LOG_BYTES, BASE_BYTES = 200, 64 << 20, 1 << 30
@@ -62,7 +62,7 @@ def sketched_files(table: Table) -> SketchedFiles:
     refused: dict[str, str] = {}
     names, totals = [], []
     for one in logged:
-        why = _why_not(table, one, sizes)
+        why = why_not_merged(table, one, sizes)
         if why:
             refused[_name(one)] = why
             continue
@@ -86,8 +86,8 @@ def _sizes(files: pa.Table, slices: list[FileSlice]) -> dict[str, int]:
     return {path: size for path, size in zip(wanted.to_pylist(), sizes.to_pylist(), strict=True) if size is not None}
 
 
-def _why_not(table: Table, item: FileSlice, sizes: Mapping[str, int]) -> str:
-    """Why the slice is not merged, or ""."""
+def why_not_merged(table: Table, item: FileSlice, sizes: Mapping[str, int]) -> str:
+    """Why a slice is not merged, or ""; ``sizes``: the bytes of the files that are listed."""
     if any(path not in sizes for path in item.files):
         return "one of its files is not listed"
     if len(item.log_files) > MAX_LOGS:

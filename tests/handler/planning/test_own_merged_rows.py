@@ -227,6 +227,13 @@ def test_a_merge_that_is_not_understood_is_left_to_the_files(tmp_path, propertie
     assert kept(opened(folder, at), "i = 9") == ["g0-0"]
 
 
+def test_without_an_ordering_field_what_was_committed_last_is_shown(tmp_path):
+    properties = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.precombine.field": ""}
+    folder = write_merged(tmp_path / "t", [UPDATED, PLAIN], properties=properties)
+    table = opened(folder, index(folder))
+    assert [kept(table, f"i = {value}") for value in (3, 9, 20, 5)] == [[], [], ["g0-0"], ["g0-0"]]
+
+
 def test_slices_beyond_the_limits_are_not_merged(tmp_path, monkeypatch):
     folder = write_merged(tmp_path / "t", [UPDATED, PLAIN])
     for name, least, why in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -100,6 +101,21 @@ def test_every_record_hides_the_base_row_under_commit_time(blocks, has_ordering,
     assert np.concatenate(versions.hidden).tolist() == hidden
 
 
+@pytest.mark.parametrize(
+    ("blocks", "base_is_hidden", "hidden"),
+    [
+        ([("1", 7), ("2", 3), ("2", FINAL)], False, [False, False, False]),  # those of instant 2 have no certain order
+        ([("1", 7), ("1", 8), ("2", FINAL)], True, [True, True, False]),
+        ([("1", FINAL), ("1", 7)], False, [False, False]),
+        ([("1", 7), ("1", FINAL)], False, [False, False]),
+    ],
+)
+def test_a_deletion_without_an_ordering_value_hides_what_earlier_instants_wrote(blocks, base_is_hidden, hidden):
+    versions = _versions([(instant, [Record("a", one, one == FINAL)]) for instant, one in blocks])
+    assert _hides_base(versions, "a", 10) is base_is_hidden
+    assert np.concatenate(versions.hidden).tolist() == hidden
+
+
 def test_blocks_out_of_order_hide_no_record_of_a_log_file():
     blocks = [("2", [Record("a", 7)]), ("1", [Record("a", 8)])]
     versions = _versions(blocks)
@@ -173,3 +189,47 @@ def test_no_reader_shows_a_row_that_is_hidden(drawn, by_commit):
                 number = shown[0]
                 is_hidden = hidden[number] if number else _hides_base(versions, key, base[key])
                 assert not is_hidden, (reader.__name__, key)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("others", [0, 1])
+def test_every_short_history_of_plain_values_hides_exactly_what_is_not_greater_than_something_later(count, others):
+    """``others``: records of other keys in each block, before and behind that of the key."""
+    for instants in itertools.combinations_with_replacement("123", count):
+        for values in itertools.product((1, 2, 3), repeat=count):
+            blocks = [
+                (
+                    instant,
+                    [Record("0", 9)] * others + [Record("a", value)] + [Record("z", 9)] * others,
+                )
+                for instant, value in zip(instants, values, strict=True)
+            ]
+            versions = _versions(blocks)
+            expected = [
+                any(later > instants[i] and value >= values[i] for later, value in zip(instants, values, strict=True))
+                for i in range(count)
+            ]
+            hidden = [mask[others] for mask in versions.hidden]
+            assert hidden == expected, (instants, values)
+            assert [_hides_base(versions, "a", base) for base in (1, 2, 3, 4)] == [
+                max(values) >= base for base in (1, 2, 3, 4)
+            ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_no_reader_shows_a_hidden_row_of_any_short_history(count):
+    """As the test of drawn slices, of all of them: values, NULL, deletions with an ordering value and without one."""
+    versions_of_a_row = [
+        *(Record("a", ordering) for ordering in (1, 2, None)),
+        *(Record("a", ordering, True) for ordering in (1, 2, None, FINAL)),
+    ]
+    for instants in itertools.combinations_with_replacement("123", count):
+        for records in itertools.product(versions_of_a_row, repeat=count):
+            blocks = [(instant, [record]) for instant, record in zip(instants, records, strict=True)]
+            placed = list(enumerate(records))
+            for by_commit, readers in ((True, COMMIT_READERS), (False, EVENT_READERS)):
+                versions = _versions(blocks, by_commit=by_commit)
+                hidden = np.concatenate(versions.hidden).tolist()
+                for reader, null_is_zero in itertools.product(readers, (True, False)):
+                    shown = reader([], placed, null_is_zero=null_is_zero)
+                    assert shown is None or shown[1].deletes or not hidden[shown[0]], (instants, records, by_commit)
