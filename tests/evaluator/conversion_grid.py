@@ -48,6 +48,8 @@ from tests.sampling import ALL_CASES, share
 
 ENGINES = {"hive3": "hive", "hive4": "hive", "spark-legacy": "spark", "spark-ansi": "spark"}
 ROWS = 18
+#: The statistics of a slice that may be unknown.
+EXACT = ("lo", "hi", "nulls")
 _DATA = Path(__file__).parent / "data"
 _SHARES = _DATA / "conversion_shares.json.xz"
 #: A run asks one in five of the conditions, a run of all tests all.
@@ -117,8 +119,11 @@ def slices() -> tuple[tuple[int, ...], ...]:
 
 
 @functools.cache
-def source(engine: str) -> StatisticsProvider:
-    """Exact statistics of the slices. A column with NaN has no bounds there, as no writer records any to trust."""
+def source(engine: str, known: tuple[str, ...] = EXACT) -> StatisticsProvider:
+    """Statistics of the slices, of which some may be unknown: exact ones without.
+
+    A column with NaN has no bounds there, as no writer records any to trust.
+    """
     schema, rows = table(engine)
     statistics = {}
     for field in schema:
@@ -127,9 +132,9 @@ def source(engine: str) -> StatisticsProvider:
             values = [rows[row][field.name] for row in members]
             present = [value for value in values if value is not None]
             bounded = bool(present) and not any(isinstance(v, float) and math.isnan(v) for v in present)
-            lows.append(min(present) if bounded else None)
-            highs.append(max(present) if bounded else None)
-            nulls.append(len(values) - len(present))
+            lows.append(min(present) if bounded and "lo" in known else None)
+            highs.append(max(present) if bounded and "hi" in known else None)
+            nulls.append(len(values) - len(present) if "nulls" in known else None)
         statistics[field.name] = from_values(field.type, lows, highs, nulls, [len(members) for members in slices()])
     return StatisticsProvider("rows", statistics)
 
@@ -182,10 +187,12 @@ def own_outcomes(engine: str) -> tuple[list[int], ...]:
     return tuple(outcomes_of(condition, engine, semantics) for condition, _, _ in answered(engine))
 
 
-def outcomes_of(condition: Sequence[Any], engine: str, semantics: Semantics) -> list[int]:
-    """The outcome in each slice."""
+def outcomes_of(
+    condition: Sequence[Any], engine: str, semantics: Semantics, known: tuple[str, ...] = EXACT
+) -> list[int]:
+    """The outcome in each slice, where these of its statistics are known."""
     bound = bind(filter_of(condition, engine), table(engine)[0], semantics)
-    result: list[int] = evaluate(bound, len(slices()), [source(engine)]).outcomes.tolist()
+    result: list[int] = evaluate(bound, len(slices()), [source(engine, known)]).outcomes.tolist()
     return result
 
 
