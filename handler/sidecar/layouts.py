@@ -22,8 +22,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from evaluator.language.errors import SargoError
+from handler.recently_used import RecentlyUsed
 from handler.sidecar.idl import LayoutRequest, Refused
-from handler.sidecar.recently_used import RecentlyUsed
 from handler.sidecar.requests import require
 from handler.sidecar.roots.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.tables import Tables

@@ -15,6 +15,7 @@ from typing import Literal
 
 from bitarray import frozenbitarray
 
+from handler.recently_used import RecentlyUsed
 from handler.sidecar.decisions.planning import (
     EXPLAINED_AT_ONCE,
     SMALL,
@@ -26,7 +27,6 @@ from handler.sidecar.decisions.planning import (
 )
 from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.names import ListedNames, computed_once
-from handler.sidecar.recently_used import RecentlyUsed
 from handler.sidecar.request_matching import MatchedNames, QueryType, SelectedNames, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from index_store.opened_table import OpenTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -27,6 +28,11 @@ class SlicesFromRuns(Sequence[FileSlice]):
 
     def __len__(self) -> int:
         return self._stored.n
+
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of the slices' partitions, each once."""
+        return self._stored.partitions()
 
     def remember(self, rows: npt.NDArray[np.int64], kept: list[FileSlice]) -> None:
         """Hold the slices that the last filter kept."""

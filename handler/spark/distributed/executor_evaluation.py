@@ -61,7 +61,7 @@ def evaluate_run(
     )
     kept = slices_to_arrow([])
     if len(rows):
-        kept = stored.folder.read_table(stored.files[number]).take(pa.array(rows))
+        kept = stored.named(number).take(pa.array(rows))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, kept.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(kept)

@@ -1,5 +1,6 @@
-"""Runs functions on Spark's executors: each is one task of a job, and the results come in the order of the
-functions.
+"""Runs functions on Spark's executors, as many at once as these have cores. The results come in their order.
+
+A task of Spark costs more than most of these functions: one task runs several, one after the other.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _RESULTS = pa.schema([("number", pa.int64()), ("found", pa.binary())])
 
 
 def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of some tasks, each one task of a Spark job. Raises TableError with what a task failed with."""
+    """The results of some tasks. Raises TableError with what a task failed with."""
     if not tasks:
         return []
     shipped = list(tasks)
@@ -38,7 +39,10 @@ def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> lis
                     [pa.array([number]), pa.array([pickle.dumps(found)], pa.binary())], schema=_RESULTS
                 )
 
-    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "number long, found binary").collect()
+    context = getattr(spark, "sparkContext", None)  # a client of Spark Connect has none
+    at_once = len(tasks) if context is None else min(len(tasks), context.defaultParallelism)
+    numbers = spark.range(0, len(tasks), 1, at_once)
+    rows = numbers.mapInArrow(run, "number long, found binary").collect()
     results: list[Any] = [None] * len(tasks)
     for row in rows:
         results[row["number"]] = pickle.loads(row["found"])

@@ -1,35 +1,44 @@
 """The shared folder: the driver and all executors see it, and statistics stay in it for the next filter.
 
     <folder>/<table>/<state>/slices.json            how many slices, and the files that name them
+    <folder>/<table>/<state>/partitions.json        the paths of their partitions
     <folder>/<table>/<state>/<question>.json        the files with the statistics of the index kinds for a question
     <folder>/<table>/<state>/<random>-00007.parquet
 
 A file is never rewritten: each writer chooses new names, and writes the JSON that lists them last. A task that finds no
 JSON writes the files itself. The state of the table is part of the path, so stored statistics never become wrong. When
 a new state appears, all states but the newest few are removed.
+
+What a process made of the tables that it read last stays in its memory, for the next filter. A Python worker of Spark
+lives on between tasks (``spark.python.worker.reuse``), but Spark does not say to which worker it gives a task.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import posixpath
+import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyarrow import fs, parquet
 
+from handler.recently_used import RecentlyUsed
 from index_store.storage.errors import TableError
 from index_store.storage.file_systems import Location, locate
 
-__all__ = ["SharedFolder"]
+__all__ = ["KEPT_MEGABYTES", "SharedFolder"]
 
 T = TypeVar("T")
 
 #: How many states of a table are kept; a job may still read an older one.
 _STATES = 4
+#: The environment variable with the megabytes that a process keeps of what it read, and how many there are without it.
+KEPT_MEGABYTES = "SARGO_KEPT_MEGABYTES", 256
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,21 @@ class SharedFolder:
 
         return self._run(name, attempt)
 
+    def read_kept(self, name: str, form: Callable[[pa.Table], T], what: Hashable = None) -> T:
+        """What ``form`` makes of a table; the same object again, as long as it was used lately. Nobody may change it.
+
+        ``what`` names the form: two forms of one table have two names.
+        """
+        key = (self, name, what)
+        with _LOCK:
+            found = _KEPT.get(key)
+        if found is None:
+            table = self.read_table(name)
+            found = _Kept(form(table), table.nbytes)
+            with _LOCK:
+                _KEPT.put(key, found)
+        return cast(T, found.value)
+
     def write_table(self, name: str, table: pa.Table) -> None:
         """Write a Parquet file."""
 
@@ -128,6 +152,24 @@ class SharedFolder:
         except Exception as error:
             shown = location.mask(f"{type(error).__name__} {error}")
             raise TableError(f"{location.name}/{name}", f"the shared folder cannot be used: {shown}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    value: object
+    nbytes: int
+
+
+def _most_bytes() -> int:
+    name, default = KEPT_MEGABYTES
+    text = os.environ.get(name, "")
+    return (int(text) if text.isascii() and text.isdigit() else default) << 20
+
+
+_LOCK = threading.Lock()
+_KEPT: RecentlyUsed[Hashable, _Kept] = RecentlyUsed(
+    most=1 << 16, most_bytes=_most_bytes(), bytes_of=lambda one: one.nbytes
+)
 
 
 def _inside(location: Location, name: str) -> str:

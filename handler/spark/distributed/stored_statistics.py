@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,8 @@ __all__ = [
 ]
 
 #: Rises with every change of what is stored.
-FORMAT = 1
-_SLICES = "slices.json"
+FORMAT = 2
+_SLICES, _PARTITIONS = "slices.json", "partitions.json"
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,17 @@ class StoredSlices:
         """The slices of a file."""
         return slices_from_arrow(self.folder.read_table(self.files[number]))
 
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of the slices' partitions, each once. Raises TableError where they are not stored."""
+        plain = self.folder.read_json(_PARTITIONS)
+        if plain is None:
+            raise TableError(f"{self.folder.path}/{_PARTITIONS}", "it is missing or damaged: remove this folder")
+        return tuple(plain["partitions"])
+
+    def named(self, number: int) -> pa.Table:
+        """The names of the slices of a file, as ``slices_to_arrow`` writes them."""
+        return self.folder.read_kept(self.files[number], lambda table: table, "names")
+
     def all(self) -> FileSlices:
         """All slices, as objects."""
         items = [one for number in range(len(self.files)) for one in self.read(number)]
@@ -165,7 +177,8 @@ class StoredStatistics:
 
     def read(self, folder: SharedFolder, number: int) -> list[ColumnStatistics]:
         """The statistics of the columns in one run of slices."""
-        return statistics_from_arrow(folder.read_table(self.files[number]), [of for _, _, of in self.columns])
+        types = tuple(of for _, _, of in self.columns)
+        return folder.read_kept(self.files[number], partial(statistics_from_arrow, types=types), types)
 
     def read_all(self, folder: SharedFolder) -> list[ColumnStatistics]:
         """The same in all slices."""
@@ -251,6 +264,7 @@ def write_slices(state_folder: StateFolder) -> str:
         return slices_to_arrow(slices.some(rows))
 
     if folder.read_json(_SLICES) is None:
+        folder.write_json(_PARTITIONS, {"partitions": slices.partitions})
         folder.write_json(
             _SLICES,
             {

@@ -6,12 +6,15 @@ import pickle
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from evaluator.language.expression import Column, Compare, Literal, Not
 from evaluator.language.types import INT
 from handler.indexes.operations import IndexWork
 from handler.planning.prune import prune
+from handler.recently_used import RecentlyUsed
+from handler.spark.distributed import shared_folder
 from handler.spark.distributed.distributed import DistributedTable, open_distributed
 from handler.spark.distributed.executors import on_executors
 from handler.spark.distributed.shared_folder import SharedFolder
@@ -173,8 +176,35 @@ def test_slices_of_another_state_than_the_driver_opened_are_not_used(place, tmp_
         prune(table, "i > 100", "spark")
 
 
-def test_a_damaged_file_skips_nothing(place, tmp_path):
+def test_the_second_filter_reads_nothing_again(place, tmp_path, monkeypatch):
+    """Nor does the driver read the slices: it knows their partitions."""
     folder = unpack("1.1.1_main_cow", tmp_path / "table")
+    read = []
+    of_folder = SharedFolder.read_table
+    monkeypatch.setattr(SharedFolder, "read_table", lambda self, name: (read.append(name), of_folder(self, name))[1])
+    prune(DistributedTable(travelling, place(folder)), "i > 100", "spark", strict=True)
+    assert read
+    read.clear()
+    prune(DistributedTable(travelling, place(folder)), "i > 90", "spark", strict=True)
+    assert read == []
+
+
+def test_what_does_not_fit_the_memory_is_read_again(tmp_path, monkeypatch):
+    folder = SharedFolder(str(tmp_path))
+    table = pa.table({"number": [1, 2]})
+    folder.write_table("a", table)
+    forms = {name: (lambda table, name=name: (name, table)) for name in ("one", "two")}
+    one = folder.read_kept("a", forms["one"], "one")
+    assert one == ("one", table)
+    assert folder.read_kept("a", forms["two"], "two") == ("two", table)
+    assert folder.read_kept("a", forms["one"], "one") is one
+    monkeypatch.setattr(shared_folder, "_KEPT", RecentlyUsed(most=9, most_bytes=15, bytes_of=lambda kept: kept.nbytes))
+    assert folder.read_kept("a", forms["one"], "one") is not folder.read_kept("a", forms["one"], "one")
+
+
+def test_a_damaged_file_skips_nothing(place, tmp_path, monkeypatch):
+    folder = unpack("1.1.1_main_cow", tmp_path / "table")
+    monkeypatch.setattr(shared_folder, "_KEPT", RecentlyUsed(most=0))
     assert len(prune(DistributedTable(travelling, place(folder)), "i > 100", "spark").kept) < 14
     for path in (tmp_path / "shared").rglob("*.parquet"):
         damaged = bytearray(path.read_bytes())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handler.sidecar.recently_used import RecentlyUsed
+from handler.recently_used import RecentlyUsed
 
 
 def test_what_was_not_used_for_longest_goes_first():
