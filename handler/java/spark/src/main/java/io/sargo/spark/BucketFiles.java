@@ -28,7 +28,7 @@ final class BucketFiles {
 
   /** The bucket of a base or log file, or -1. */
   static int bucketOf(String name) {
-    Matcher id = ID.matcher(ListedSlices.fileId(name));
+    Matcher id = ID.matcher(HudiTable.fileId(name));
     return id.matches() ? Integer.parseInt(id.group(1)) : -1;
   }
 

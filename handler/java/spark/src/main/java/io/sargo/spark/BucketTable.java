@@ -4,12 +4,8 @@ import io.sargo.client.KeepAll;
 import io.sargo.client.Sidecars;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
-import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -20,20 +16,6 @@ import scala.collection.JavaConverters;
  * has checked against the table's files.
  */
 final class BucketTable {
-  /**
-   * Without these in a relation's options, its catalog entry or the session there are no buckets.
-   */
-  private static final String TYPE = "hoodie.index.type";
-
-  private static final String[] OPTIONS = {
-    TYPE,
-    "hoodie.index.bucket.engine",
-    "hoodie.bucket.index.num.buckets",
-    "hoodie.bucket.index.hash.field",
-    "hoodie.bucket.index.partition.expressions",
-    "hoodie.bucket.index.partition.rule.type"
-  };
-
   final LogicalRelation relation;
 
   /** The hashed columns. */
@@ -62,41 +44,6 @@ final class BucketTable {
     }
   }
 
-  /** The options about the index; null if they tell of no bucket index. */
-  static Map<String, String> options(LogicalRelation scan, RuntimeConfig session) {
-    Map<String, String> found = new TreeMap<>();
-    for (String name : OPTIONS) {
-      for (String key : new String[] {"spark." + name, name}) {
-        String value = session.get(key, null);
-        if (value != null) {
-          found.put(name, value);
-        }
-      }
-    }
-    if (scan.catalogTable().isDefined()) {
-      CatalogTable table = scan.catalogTable().get();
-      take(table.properties(), found);
-      take(table.storage().properties(), found);
-    }
-    take(((HadoopFsRelation) scan.relation()).options(), found);
-    return "BUCKET".equalsIgnoreCase(found.get(TYPE)) ? found : null;
-  }
-
-  private static void take(
-      scala.collection.immutable.Map<String, String> options, Map<String, String> into) {
-    JavaConverters.mapAsJavaMapConverter(options)
-        .asJava()
-        .forEach(
-            (key, value) -> {
-              String name = key.toLowerCase(Locale.ROOT);
-              for (String option : OPTIONS) {
-                if (option.equals(name)) {
-                  into.put(option, value);
-                }
-              }
-            });
-  }
-
   /** Throws Untouched for a scan, or a table, whose rows are not known to be in their buckets. */
   static BucketTable of(
       SparkSession session,
@@ -106,7 +53,7 @@ final class BucketTable {
       throws Untouched {
     HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
     Map<String, String> read = JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
-    ReadOptions.check(read, NarrowScans.settingsOf(session));
+    ReadOptions.check(read, SessionSettings.conf(session));
     Untouched.when(
         ReadOptions.instant(read) != null, "buckets are known of the table's latest instant only");
     HudiTable table = HudiTable.of(NarrowedIndex.hudiIndex(relation.location()));

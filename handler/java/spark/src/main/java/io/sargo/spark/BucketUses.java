@@ -155,7 +155,7 @@ final class BucketUses {
     }
     List<Expression> leftKeys = new ArrayList<>();
     List<Expression> rightKeys = new ArrayList<>();
-    JoinSide.keys(join, leftKeys, rightKeys);
+    Joins.keys(join, leftKeys, rightKeys);
     List<Placement> kept = new ArrayList<>();
     for (Placement one : left) {
       List<Attribute> partners = one.partners(leftKeys, rightKeys);

@@ -1,26 +1,15 @@
 package io.sargo.spark;
 
-import java.lang.reflect.Constructor;
-import java.util.Collections;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.expressions.Alias;
-import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
-import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import org.apache.spark.sql.types.DataTypes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Option;
 
 /**
  * Puts a dynamic condition over scans that a join narrows: Spark's own {@code
@@ -44,9 +33,6 @@ import scala.Option;
  */
 final class DynamicKeys extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(DynamicKeys.class);
-
-  /** So many keys of a subquery are taken to the driver. With more of them nothing is narrowed. */
-  static final int MAX_KEYS = 1_000_000;
 
   private static final int MIN_RATIO = 2;
 
@@ -83,7 +69,7 @@ final class DynamicKeys extends Rule<LogicalPlan> {
         others[i] = narrowed(others[i], join, side, settings);
       }
     }
-    return KeysAtScan.with(plan, others);
+    return Nodes.withChildren(plan, others);
   }
 
   private LogicalPlan narrowed(
@@ -151,12 +137,11 @@ final class DynamicKeys extends Rule<LogicalPlan> {
       if (isBroadcast ? !useless.mayAsk() : !pays(index, useless)) {
         return scan;
       }
-      LogicalPlan keys = isBroadcast ? side.other : distinct(side.other, side.otherKeys.get(i));
-      List<Expression> otherKeys =
+      Expression subquery =
           isBroadcast
-              ? side.otherKeys
-              : Collections.singletonList((Expression) Seqs.list(keys.output()).get(0));
-      return new Filter(subquery(key, keys, otherKeys, isBroadcast ? i : 0, isBroadcast), scan);
+              ? KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i)
+              : KeySubquery.ofKeys(key, side.other, side.otherKeys.get(i));
+      return new Filter(subquery, scan);
     }
 
     private boolean pays(NarrowedIndex index, UselessKeys useless) {
@@ -165,64 +150,6 @@ final class DynamicKeys extends Rule<LogicalPlan> {
       return bytes >= DynamicSettings.minBytes(session)
           && others <= bytes / MIN_RATIO
           && useless.mayAsk();
-    }
-  }
-
-  /** At most one key more than are taken: then not all of them are there. */
-  private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
-    Expression limit = new Literal(MAX_KEYS + 1, DataTypes.IntegerType);
-    NamedExpression named =
-        key instanceof NamedExpression
-            ? (NamedExpression) key
-            : new Alias(
-                key,
-                "key",
-                NamedExpression.newExprId(),
-                Seqs.<String>empty(),
-                Option.empty(),
-                Seqs.<String>empty());
-    Object[] parts = new Object[Aggregate.class.getConstructors()[0].getParameterCount()];
-    java.util.Arrays.fill(parts, Option.empty()); // Spark 4 has a hint more
-    parts[0] = Seqs.of(Collections.singletonList(key));
-    parts[1] = Seqs.of(Collections.singletonList(named));
-    parts[2] = plan;
-    LogicalPlan all = made(Aggregate.class, parts);
-    return new GlobalLimit(limit, new LocalLimit(limit, all));
-  }
-
-  /** Whether a condition is one of this rule's whose keys may be more than are taken. */
-  static boolean isLimited(Expression condition) {
-    return condition instanceof DynamicPruningSubquery
-        && ((DynamicPruningSubquery) condition).buildQuery() instanceof GlobalLimit;
-  }
-
-  private static Expression subquery(
-      Expression key,
-      LogicalPlan keys,
-      List<Expression> otherKeys,
-      int place,
-      boolean onlyInBroadcast) {
-    Class<?> fourth = DynamicPruningSubquery.class.getConstructors()[0].getParameterTypes()[3];
-    return made(
-        DynamicPruningSubquery.class,
-        key,
-        keys,
-        Seqs.of(otherKeys),
-        // Spark 4 has a list of places
-        fourth == int.class ? (Object) place : Seqs.of(Collections.<Object>singletonList(place)),
-        onlyInBroadcast,
-        NamedExpression.newExprId(),
-        Option.empty());
-  }
-
-  /** An instance by its first constructor, whose parameters differ between lines of Spark. */
-  @SuppressWarnings("unchecked")
-  private static <T> T made(Class<T> type, Object... arguments) {
-    try {
-      Constructor<?> constructor = type.getConstructors()[0];
-      return (T) constructor.newInstance(arguments);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
     }
   }
 }

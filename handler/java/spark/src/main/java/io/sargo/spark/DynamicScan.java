@@ -72,11 +72,7 @@ public final class DynamicScan extends ListPlan {
               relation.fileFormat(),
               relation.options(),
               relation.sparkSession());
-      Object[] parts = new Object[scan.productArity()];
-      for (int i = 0; i < parts.length; i++) {
-        parts[i] = scan.productElement(i) == relation ? late : scan.productElement(i);
-      }
-      own = (FileSourceScanExec) scan.makeCopy(parts);
+      own = (FileSourceScanExec) Nodes.withPart(scan, relation, late);
     }
     return own;
   }
@@ -105,7 +101,7 @@ public final class DynamicScan extends ListPlan {
     if (inner instanceof InSubqueryExec) {
       Expression key = ((InSubqueryExec) inner).child();
       Option<Object[]> keys = ((InSubqueryExec) inner).values();
-      if (keys.isDefined() && keys.get().length <= DynamicKeys.MAX_KEYS) {
+      if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
         index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
       }
     }

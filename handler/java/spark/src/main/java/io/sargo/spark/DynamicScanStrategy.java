@@ -46,13 +46,13 @@ final class DynamicScanStrategy extends ListStrategy {
       return Collections.emptyList();
     }
     List<Expression> conditions = Conditions.conjuncts(((Filter) plan).condition());
-    if (conditions.stream().noneMatch(DynamicKeys::isLimited)) {
+    if (conditions.stream().noneMatch(KeySubquery::isLimited)) {
       return Collections.emptyList();
     }
     LogicalPlan child = ((Filter) plan).child();
     LogicalPlan left =
         conditions.stream()
-            .filter(one -> !DynamicKeys.isLimited(one))
+            .filter(one -> !KeySubquery.isLimited(one))
             .reduce(And::new)
             .map(rest -> (LogicalPlan) new Filter(rest, child))
             .orElse(child);
@@ -67,7 +67,7 @@ final class DynamicScanStrategy extends ListStrategy {
       has |= Seqs.list(node.expressions()).stream().anyMatch(DynamicScanStrategy::isDynamic);
       node = node.children().head();
     }
-    return has && KeysAtScan.index(node) != null;
+    return has && NarrowedIndex.of(node) != null;
   }
 
   private static boolean isDynamic(Expression condition) {

@@ -94,7 +94,7 @@ final class ExactValues {
     }
     if (node.getClass().getSimpleName().startsWith("CommonExpression")) { // new in Spark 4
       try {
-        return text(HudiTable.call(node, "id").toString());
+        return text(Reflection.call(node, "id").toString());
       } catch (ReflectiveOperationException e) {
         throw new Inexact(e.toString());
       }

@@ -60,13 +60,12 @@ final class GivenSlices extends ListIndex {
       return new Project(((Project) plan).projectList(), child);
     }
     try {
-      HadoopFsRelation relation = NarrowScans.hudiRelation(plan);
+      HadoopFsRelation relation = HudiTable.relation(plan);
       Untouched.when(relation == null, "no scan of a snapshot by Hudi: " + plan.nodeName());
       FileIndex hudi = relation.location();
       Set<String> wanted = new HashSet<>(Arrays.asList(names.split("\n")));
       GivenSlices index = new GivenSlices(hudi, HudiTable.of(hudi), wanted, slices);
-      HadoopFsRelation narrowed = new NarrowedRelation(relation, index, index.left.summary());
-      return NarrowScans.over((LogicalRelation) plan, relation, narrowed);
+      return NarrowedRelation.scan((LogicalRelation) plan, index, index.left.summary());
     } catch (Untouched | KeepAll | ReflectiveOperationException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }

@@ -1,12 +1,14 @@
 package io.sargo.spark;
 
-import java.lang.reflect.InvocationTargetException;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
  * The table that an index of Hudi lists: read by the names of Hudi's methods, because no class of
@@ -37,22 +39,37 @@ final class HudiTable {
     return index.getClass().getName().equals(INDEX);
   }
 
+  /** The relation of a scan of a snapshot by Hudi, or null. */
+  static HadoopFsRelation relation(LogicalPlan node) {
+    if (node instanceof LogicalRelation
+        && !node.isStreaming()
+        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
+      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
+      return isIndex(relation.location()) ? relation : null;
+    }
+    return null;
+  }
+
   /** Throws Untouched for a table, or a version of Hudi, whose slices are not known to be named. */
   static HudiTable of(FileIndex index) throws Untouched {
     String version = index.getClass().getPackage().getImplementationVersion();
     Untouched.when(!TESTED.contains(version), "Hudi " + version + " has not been tested");
     try {
-      Object client = call(index, "metaClient");
-      Path base = new Path(call(client, "getBasePath").toString());
+      Object client = Reflection.call(index, "metaClient");
+      Path base = new Path(Reflection.call(client, "getBasePath").toString());
       List<Path> roots = Seqs.list(index.rootPaths());
       Untouched.when(
           roots.size() != 1 || !pathOf(roots.get(0)).equals(pathOf(base)),
           "other folders than the table's base path are read");
       Untouched.when(pathOf(base).contains("/.hoodie/"), "a table of Hudi's own is read");
-      Object bootstrapped = call(call(client, "getTableConfig"), "getBootstrapBasePath");
-      Untouched.when((Boolean) call(bootstrapped, "isPresent"), "the table is bootstrapped");
-      boolean isMergeOnRead = "MERGE_ON_READ".equals(call(client, "getTableType").toString());
-      return new HudiTable(roots.get(0), isMergeOnRead, (Boolean) call(index, "includeLogFiles"));
+      Object bootstrapped =
+          Reflection.call(Reflection.call(client, "getTableConfig"), "getBootstrapBasePath");
+      Untouched.when(
+          (Boolean) Reflection.call(bootstrapped, "isPresent"), "the table is bootstrapped");
+      boolean isMergeOnRead =
+          "MERGE_ON_READ".equals(Reflection.call(client, "getTableType").toString());
+      return new HudiTable(
+          roots.get(0), isMergeOnRead, (Boolean) Reflection.call(index, "includeLogFiles"));
     } catch (ReflectiveOperationException | ClassCastException | NullPointerException e) {
       throw new Untouched("Hudi's index is not as expected: " + e);
     }
@@ -67,17 +84,10 @@ final class HudiTable {
     return path.toUri().getPath();
   }
 
-  /** Calls a public method without arguments. */
-  static Object call(Object object, String method) throws ReflectiveOperationException {
-    return call(object, method, new Class<?>[0]);
-  }
-
-  static Object call(Object object, String method, Class<?>[] types, Object... arguments)
-      throws ReflectiveOperationException {
-    try {
-      return object.getClass().getMethod(method, types).invoke(object, arguments);
-    } catch (InvocationTargetException e) {
-      throw new ReflectiveOperationException(method + ": " + e.getCause());
-    }
+  /** The id of a file group: what a name begins with, after the dot of a log file. */
+  static String fileId(String name) {
+    int from = name.startsWith(".") ? 1 : 0;
+    int to = name.indexOf('_', from);
+    return name.substring(from, to < 0 ? name.length() : to);
   }
 }

@@ -3,8 +3,6 @@ package io.sargo.spark;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
-import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.BooleanType;
@@ -15,8 +13,6 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.IntegralType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
-import scala.Option;
-import scala.Tuple8;
 
 /**
  * The side of a join that may lose rows, and the side whose keys say which.
@@ -36,8 +32,6 @@ import scala.Tuple8;
  * to the same type. A NOT IN, whose NULLs count, has no such equality in its condition.
  */
 final class JoinSide {
-  static final String EXISTENCE = "EXISTENCE";
-
   final LogicalPlan narrowed;
   final LogicalPlan other;
   final List<Expression> narrowedKeys;
@@ -59,7 +53,7 @@ final class JoinSide {
     List<JoinSide> sides = new ArrayList<>();
     List<Expression> left = new ArrayList<>();
     List<Expression> right = new ArrayList<>();
-    keys(join, left, right);
+    Joins.keys(join, left, right);
     if (left.isEmpty()) {
       return sides;
     }
@@ -72,38 +66,23 @@ final class JoinSide {
     return sides;
   }
 
-  /** Adds the expressions of both sides whose equality Spark joins by. */
-  static void keys(Join join, List<Expression> left, List<Expression> right) {
-    Option<? extends Tuple8<?, ?, ?, ?, ?, ?, ?, ?>> parts =
-        ExtractEquiJoinKeys$.MODULE$.unapply(join);
-    if (parts.isDefined()) {
-      left.addAll(expressions(parts.get()._2()));
-      right.addAll(expressions(parts.get()._3()));
-    }
-  }
-
-  /** The type as SQL has it; an existence join, which is of plans alone, has no SQL. */
-  static String type(Join join) {
-    return join.joinType() instanceof ExistenceJoin ? EXISTENCE : join.joinType().sql();
-  }
-
   private static boolean mayLoseLeft(Join join) {
-    String type = type(join);
+    String type = Joins.type(join);
     return type.equals("INNER") || type.equals("LEFT SEMI") || type.equals("RIGHT OUTER");
   }
 
   private static boolean mayLoseRight(Join join) {
-    String type = type(join);
+    String type = Joins.type(join);
     return type.equals("INNER")
         || type.equals("LEFT SEMI")
         || type.equals("LEFT ANTI")
         || type.equals("LEFT OUTER")
-        || type.equals(EXISTENCE);
+        || type.equals(Joins.EXISTENCE);
   }
 
   /** Whether Spark can broadcast the other side of this join. */
   boolean canBroadcastOther(Join join) {
-    String type = type(join);
+    String type = Joins.type(join);
     return other == join.right()
         ? !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER")
         : type.equals("INNER") || type.equals("CROSS") || type.equals("RIGHT OUTER");
@@ -133,10 +112,5 @@ final class JoinSide {
         && key.references().nonEmpty()
         && Repeatable.isExpression(key)
         && Repeatable.isExpression(otherKeys.get(i));
-  }
-
-  @SuppressWarnings("unchecked")
-  private static List<Expression> expressions(Object keys) {
-    return Seqs.list((scala.collection.Seq<Expression>) keys);
   }
 }

@@ -14,7 +14,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
@@ -52,7 +51,7 @@ abstract class KeysAtScan {
     if (node instanceof Filter && ((Filter) node).condition().deterministic()) {
       List<Expression> all = new ArrayList<>(filters);
       all.addAll(Conditions.conjuncts(((Filter) node).condition()));
-      return with(node, below(((Filter) node).child(), key, all));
+      return Nodes.withChildren(node, below(((Filter) node).child(), key, all));
     }
     if (node instanceof Project) {
       Project project = (Project) node;
@@ -60,14 +59,15 @@ abstract class KeysAtScan {
       if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
         return node;
       }
-      return with(node, below(project.child(), meaning(key, columns), Collections.emptyList()));
+      return Nodes.withChildren(
+          node, below(project.child(), meaning(key, columns), Collections.emptyList()));
     }
     if (node instanceof Join) {
       return belowJoin((Join) node, key);
     }
     if (node instanceof LogicalRelation) {
       LogicalRelation scan = (LogicalRelation) node;
-      NarrowedIndex index = index(scan);
+      NarrowedIndex index = NarrowedIndex.of(scan);
       return index == null ? node : at(scan, index, filters, key);
     }
     return node;
@@ -77,37 +77,13 @@ abstract class KeysAtScan {
     if (join.condition().isDefined() && !join.condition().get().deterministic()) {
       return join;
     }
-    String type = JoinSide.type(join);
+    String type = Joins.type(join);
     boolean isInner = type.equals("INNER") || type.equals("CROSS");
     boolean toLeft = isInner || !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
     boolean toRight = isInner || type.equals("RIGHT OUTER");
     LogicalPlan left = toLeft ? below(join.left(), key) : join.left();
     LogicalPlan right = toRight ? below(join.right(), key) : join.right();
-    return with(join, left, right);
-  }
-
-  /** The index of a scan of a narrowed table, or null. */
-  static NarrowedIndex index(LogicalPlan node) {
-    if (node instanceof LogicalRelation
-        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
-      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
-      if (relation.location() instanceof NarrowedIndex) {
-        return (NarrowedIndex) relation.location();
-      }
-    }
-    return null;
-  }
-
-  /** A node with these children: itself if they are its own. */
-  static LogicalPlan with(LogicalPlan node, LogicalPlan... children) {
-    List<LogicalPlan> old = Seqs.list(node.children());
-    boolean isSame = true;
-    List<LogicalPlan> all = new ArrayList<>();
-    for (int i = 0; i < children.length; i++) {
-      isSame &= old.get(i) == children[i];
-      all.add(children[i]);
-    }
-    return isSame ? node : node.withNewChildren(Seqs.of(all));
+    return Nodes.withChildren(join, left, right);
   }
 
   /** The key with a project's names replaced by what they stand for. */

@@ -36,8 +36,7 @@ final class LateIndex extends ListIndex {
   List<PartitionDirectory> list(List<Expression> partitionFilters, List<Expression> dataFilters) {
     Narrowing left = useless == null ? null : index.narrowing(partitionFilters, dataFilters);
     if (left != null) {
-      Narrowing before = planned.foreseen();
-      useless.record(left.isAnswer() && left.kept < (before == null ? left.listed : before.kept));
+      useless.record(left.isAnswer() && left.isLessThan(planned.foreseen()));
     }
     return index.list(partitionFilters, dataFilters);
   }

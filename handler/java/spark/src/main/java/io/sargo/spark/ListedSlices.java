@@ -101,11 +101,6 @@ final class ListedSlices {
     return new Narrowing(left, count, kept, size);
   }
 
-  /** The lengths of the slices, which tell a log file from one that has grown. */
-  long[] bytes() {
-    return bytes.clone();
-  }
-
   /** The files of one slice. */
   private static final class Files {
     private final List<String> paths = new ArrayList<>();
@@ -117,7 +112,7 @@ final class ListedSlices {
       Path path = listed.getPath();
       boolean isLog = path.getName().startsWith(".");
       bytes = listed.getLen();
-      Object slice = sliceOf(directory.values(), fileId(path.getName()));
+      Object slice = sliceOf(directory.values(), HudiTable.fileId(path.getName()));
       if (slice == null) {
         paths.add(HudiTable.pathOf(path));
         isNamed = !isLog; // a slice of log files whose other files are not known
@@ -129,13 +124,13 @@ final class ListedSlices {
         paths.add(HudiTable.pathOf(path));
       }
       String folder = HudiTable.pathOf(path.getParent()) + "/";
-      Object[] logs = ((Stream<?>) HudiTable.call(slice, "getLogFiles")).toArray();
+      Object[] logs = ((Stream<?>) Reflection.call(slice, "getLogFiles")).toArray();
       for (Object log : logs) {
-        paths.add(folder + HudiTable.call(log, "getFileName"));
-        bytes += Math.max(0, (Long) HudiTable.call(log, "getFileSize"));
+        paths.add(folder + Reflection.call(log, "getFileName"));
+        bytes += Math.max(0, (Long) Reflection.call(log, "getFileSize"));
       }
-      Object base = HudiTable.call(slice, "getBaseFile");
-      isNamed = isLog != (Boolean) HudiTable.call(base, "isPresent") && !paths.isEmpty();
+      Object base = Reflection.call(slice, "getBaseFile");
+      isNamed = isLog != (Boolean) Reflection.call(base, "isPresent") && !paths.isEmpty();
     }
 
     /** The paths, or none if one of them cannot be named. */
@@ -150,18 +145,11 @@ final class ListedSlices {
         throws ReflectiveOperationException {
       try {
         Option<?> slice =
-            (Option<?>) HudiTable.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
+            (Option<?>) Reflection.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
         return slice.isDefined() ? slice.get() : null;
       } catch (NoSuchMethodException e) {
         return null; // plain partition values: no slice of this directory has log files
       }
     }
-  }
-
-  /** The id of a file group: what a name begins with, after the dot of a log file. */
-  static String fileId(String name) {
-    int from = name.startsWith(".") ? 1 : 0;
-    int to = name.indexOf('_', from);
-    return name.substring(from, to < 0 ? name.length() : to);
   }
 }

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +55,7 @@ final class NarrowByBroadcasts extends Rule<LogicalPlan> {
         right = narrowed(side);
       }
     }
-    return KeysAtScan.with(join, left, right);
+    return Nodes.withChildren(join, left, right);
   }
 
   private static LogicalPlan narrowed(JoinSide side) {
@@ -100,15 +99,9 @@ final class NarrowByBroadcasts extends Rule<LogicalPlan> {
       if (left == null || !left.isAnswer()) {
         return scan;
       }
-      Narrowing before = index.foreseen();
-      int without = before == null ? left.listed : before.kept;
-      useless.record(left.kept < without);
-      if (left.kept >= without) {
-        return scan;
-      }
-      HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-      return NarrowScans.over(
-          scan, relation, new NarrowedRelation(relation, narrowed, narrowed.summary()));
+      boolean isLess = left.isLessThan(index.foreseen());
+      useless.record(isLess);
+      return isLess ? narrowed.scannedBy(scan) : scan;
     }
 
     /** Whether a filter is a subquery of {@link DynamicKeys} by the same key. */

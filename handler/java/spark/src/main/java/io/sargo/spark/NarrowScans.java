@@ -2,7 +2,6 @@ package io.sargo.spark;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BinaryOperator;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -32,7 +31,7 @@ final class NarrowScans extends Rule<LogicalPlan> {
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     try {
-      SessionSettings settings = SessionSettings.of(settingsOf(session));
+      SessionSettings settings = SessionSettings.of(session);
       if (!settings.enabled || plan.isStreaming()) {
         return plan;
       }
@@ -50,53 +49,29 @@ final class NarrowScans extends Rule<LogicalPlan> {
     }
   }
 
-  /**
-   * The settings of a session, by key and default. Those of Spark's own have a default, which null
-   * asks for.
-   */
-  static BinaryOperator<String> settingsOf(SparkSession session) {
-    return (key, otherwise) ->
-        otherwise == null && key.startsWith("spark.sql.")
-            ? session.conf().get(key)
-            : session.conf().get(key, otherwise);
-  }
-
-  /** The relation of a scan of Hudi's snapshot, or null. */
-  static HadoopFsRelation hudiRelation(LogicalPlan node) {
-    if (node instanceof LogicalRelation
-        && !node.isStreaming()
-        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
-      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
-      return HudiTable.isIndex(relation.location()) ? relation : null;
-    }
-    return null;
-  }
-
   /** A narrowed scan, with the filter on it; null for any other node, and one of {@code left}. */
   private LogicalPlan narrowed(LogicalPlan node, Query query, List<LogicalPlan> left) {
     Filter filter = node instanceof Filter ? (Filter) node : null;
     LogicalPlan scan = filter == null ? node : filter.child();
-    if (hudiRelation(scan) == null || left.stream().anyMatch(one -> one == scan)) {
+    if (HudiTable.relation(scan) == null || left.stream().anyMatch(one -> one == scan)) {
       return null;
     }
     try {
       LogicalPlan narrowed = narrowed((LogicalRelation) scan, filter, query);
       return filter == null ? narrowed : new Filter(filter.condition(), narrowed);
     } catch (Untouched e) {
-      Untouched.log(e.getMessage(), hudiRelation(scan).location().rootPaths().mkString(","));
+      Untouched.log(e.getMessage(), HudiTable.relation(scan).location().rootPaths().mkString(","));
       left.add(scan);
       return null;
     }
   }
 
   private LogicalPlan narrowed(LogicalRelation scan, Filter filter, Query query) throws Untouched {
-    HadoopFsRelation relation = hudiRelation(scan);
-    Untouched.when(
-        !query.engineVersion.startsWith(SparkLine.PREFIX),
-        "this jar is for Spark " + SparkLine.PREFIX + "x, not " + query.engineVersion);
+    HadoopFsRelation relation = HudiTable.relation(scan);
+    SparkVersion.check(session.sparkContext().version());
     java.util.Map<String, String> options =
         JavaConverters.mapAsJavaMapConverter(relation.options()).asJava();
-    ReadOptions.check(options, settingsOf(session));
+    ReadOptions.check(options, SessionSettings.conf(session));
     HudiTable table = HudiTable.of(relation.location());
     Scan asked = new Scan(query, table, ReadOptions.instant(options));
     NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
@@ -105,17 +80,6 @@ final class NarrowScans extends Rule<LogicalPlan> {
       index = index.under(conditions);
       index.foresee(conditions);
     }
-    return over(scan, relation, new NarrowedRelation(relation, index, index.summary()));
-  }
-
-  /** A copy of the scan over another relation. Spark 4 has one part more, so by position. */
-  static LogicalPlan over(LogicalRelation scan, HadoopFsRelation relation, HadoopFsRelation other) {
-    Object[] parts = new Object[scan.productArity()];
-    for (int i = 0; i < parts.length; i++) {
-      parts[i] = scan.productElement(i) == relation ? other : scan.productElement(i);
-    }
-    LogicalPlan copy = scan.makeCopy(parts);
-    copy.copyTagsFrom(scan);
-    return copy;
+    return index.scannedBy(scan);
   }
 }

@@ -11,7 +11,10 @@ import java.util.Objects;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.types.StructType;
 
@@ -64,6 +67,23 @@ final class NarrowedIndex extends ListIndex {
   static FileIndex hudiIndex(FileIndex index) {
     FileIndex inner = index instanceof NarrowedIndex ? ((NarrowedIndex) index).hudi : index;
     return HudiTable.isIndex(inner) ? inner : null;
+  }
+
+  /** The index of a scan of a narrowed table; null for any other node. */
+  static NarrowedIndex of(LogicalPlan node) {
+    if (node instanceof LogicalRelation
+        && ((LogicalRelation) node).relation() instanceof HadoopFsRelation) {
+      HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) node).relation();
+      if (relation.location() instanceof NarrowedIndex) {
+        return (NarrowedIndex) relation.location();
+      }
+    }
+    return null;
+  }
+
+  /** A copy of a scan with this index, whose node shows {@link #summary}. */
+  LogicalPlan scannedBy(LogicalRelation scan) {
+    return NarrowedRelation.scan(scan, this, summary());
   }
 
   /**

@@ -1,7 +1,9 @@
 package io.sargo.spark;
 
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
  * A relation over an index that lists fewer slices than Hudi's. Its text, which Spark takes into
@@ -12,8 +14,7 @@ final class NarrowedRelation extends HadoopFsRelation {
   private static final long serialVersionUID = 1;
   private final String text;
 
-  /** {@code summary}: one phrase, or null. */
-  NarrowedRelation(HadoopFsRelation relation, FileIndex index, String summary) {
+  private NarrowedRelation(HadoopFsRelation relation, FileIndex index, String summary) {
     super(
         index,
         relation.partitionSchema(),
@@ -23,6 +24,15 @@ final class NarrowedRelation extends HadoopFsRelation {
         relation.options(),
         relation.sparkSession());
     text = summary == null ? relation.toString() : relation.toString() + ", " + summary;
+  }
+
+  /** A copy of a scan over another index than its own. {@code summary}: one phrase, or null. */
+  static LogicalPlan scan(LogicalRelation scan, FileIndex index, String summary) {
+    HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+    LogicalPlan copy =
+        Nodes.withPart(scan, relation, new NarrowedRelation(relation, index, summary));
+    copy.copyTagsFrom(scan);
+    return copy;
   }
 
   @Override

@@ -43,6 +43,11 @@ final class Narrowing {
     return why == null;
   }
 
+  /** Whether fewer slices are left than by another narrowing of the listing; null: than listed. */
+  boolean isLessThan(Narrowing other) {
+    return kept < (other == null ? listed : other.kept);
+  }
+
   /** One phrase for the node of the plan. */
   String summary() {
     return why == null

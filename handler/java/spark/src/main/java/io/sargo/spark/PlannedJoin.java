@@ -16,7 +16,7 @@ import scala.Option;
 /** A join as Spark is going to run it: which side it broadcasts, and which rows stay in place. */
 final class PlannedJoin {
   private static final Set<String> KEEP_LEFT =
-      new HashSet<>(Arrays.asList("LEFT OUTER", "LEFT SEMI", "LEFT ANTI", JoinSide.EXISTENCE));
+      new HashSet<>(Arrays.asList("LEFT OUTER", "LEFT SEMI", "LEFT ANTI", Joins.EXISTENCE));
 
   private final Join join;
   private final boolean isInner;
@@ -25,7 +25,7 @@ final class PlannedJoin {
 
   PlannedJoin(Join join) {
     this.join = join;
-    String type = JoinSide.type(join);
+    String type = Joins.type(join);
     isInner = type.equals("INNER");
     keepsLeft = KEEP_LEFT.contains(type);
     keepsRight = type.equals("RIGHT OUTER");

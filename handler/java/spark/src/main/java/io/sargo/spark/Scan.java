@@ -1,14 +1,10 @@
 package io.sargo.spark;
 
-import io.sargo.client.Deflated;
 import io.sargo.client.KeepAll;
 import io.sargo.client.Printable;
-import io.sargo.client.Sidecars;
 import io.sargo.client.Wire.Reply;
 import io.sargo.client.Wire.Request;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -57,13 +53,12 @@ final class Scan {
       throws KeepAll, IOException, ReflectiveOperationException {
     long start = System.nanoTime();
     ListedSlices slices = new ListedSlices(table, listed);
-    Request request = request(filter, slices);
-    List<Object> key = keyOf(request);
-    Reply reply = query.replies.get(key);
-    if (reply == null) {
-      reply = Sidecars.ask(request, query.settings);
-      query.replies.put(key, reply);
-    }
+    Request request = query.request(filter, slices.names, slices.nameCount);
+    request.table = table.base.toUri().toString();
+    request.queryType = table.queryType(instant);
+    request.instant = instant;
+    request.mergesRows = !"read_optimized".equals(request.queryType); // by ReadOptions
+    Reply reply = query.ask(request);
     Narrowing narrowing = slices.without(reply.skip);
     LOG.info(
         "sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}",
@@ -75,35 +70,6 @@ final class Scan {
         Printable.text(request.queryId),
         Printable.text(reply.reasons));
     return narrowing;
-  }
-
-  private Request request(FilterDocument filter, ListedSlices slices) throws IOException {
-    Request request = new Request();
-    request.table = table.base.toUri().toString();
-    request.filter = filter.json();
-    request.filterText = filter.text();
-    request.engine = query.settings.engine;
-    request.engineVersion = query.engineVersion;
-    request.timeZone = query.settings.timeZone;
-    request.queryType = table.queryType(instant);
-    request.instant = instant;
-    request.mergesRows = !"read_optimized".equals(request.queryType); // by ReadOptions
-    request.queryId = query.id();
-    request.user = query.user;
-    request.compressed = slices.names.length >= query.settings.compressFrom;
-    request.names = request.compressed ? Deflated.stream(slices.names) : slices.names;
-    request.nameCount = slices.nameCount;
-    return request;
-  }
-
-  /** What two questions of a plan must have in common to have the same answer. */
-  private static List<Object> keyOf(Request request) {
-    return Arrays.asList(
-        request.table,
-        request.queryType,
-        request.instant,
-        request.filter,
-        ByteBuffer.wrap(request.names));
   }
 
   private String record(KeepAll.Reason reason, String why) {

@@ -44,7 +44,7 @@ final class SelectiveSide {
           .anyMatch(SelectiveSide::isSelective);
     }
     if (node instanceof Join) {
-      String type = JoinSide.type((Join) node);
+      String type = Joins.type((Join) node);
       return type.equals("LEFT SEMI") || type.equals("LEFT ANTI");
     }
     String name = node.getClass().getSimpleName();

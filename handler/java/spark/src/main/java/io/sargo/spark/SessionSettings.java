@@ -7,6 +7,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.function.BinaryOperator;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 
 /**
@@ -55,6 +56,21 @@ final class SessionSettings extends Settings {
       }
     }
     return new SessionSettings(conf, keys);
+  }
+
+  static SessionSettings of(SparkSession session) throws IOException {
+    return of(conf(session));
+  }
+
+  /**
+   * What a session sets, by key and default. Settings of Spark's own have a default, which null
+   * asks for.
+   */
+  static BinaryOperator<String> conf(SparkSession session) {
+    return (key, otherwise) ->
+        otherwise == null && key.startsWith("spark.sql.")
+            ? session.conf().get(key)
+            : session.conf().get(key, otherwise);
   }
 
   /** The value of {@code spark.sargo.secret} for every address, or the line of the file. */

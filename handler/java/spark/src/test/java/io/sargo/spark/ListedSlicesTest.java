@@ -97,11 +97,4 @@ class ListedSlicesTest {
     assertThrows(KeepAll.class, () -> listed(plain()));
     assertThrows(KeepAll.class, () -> listed(plain("/elsewhere/a_0_1.parquet")));
   }
-
-  @Test
-  void aFileIdEndsAtTheFirstUnderscore() {
-    assertEquals("a-0", ListedSlices.fileId("a-0_1-2-3_4.parquet"));
-    assertEquals("a-0", ListedSlices.fileId(".a-0_4.log.1_1-2-3"));
-    assertEquals("plain", ListedSlices.fileId("plain"));
-  }
 }

@@ -1,0 +1,13 @@
+package io.sargo.spark;
+
+/** Whether this jar is for the Spark that runs. */
+final class SparkVersion {
+  private SparkVersion() {}
+
+  /** Throws Untouched for another line of Spark than that of the build. */
+  static void check(String version) throws Untouched {
+    Untouched.when(
+        !version.startsWith(SparkLine.PREFIX),
+        "this jar is for Spark " + SparkLine.PREFIX + "x, not " + version);
+  }
+}
