@@ -143,6 +143,14 @@ class FilterScopeTest extends PlannedJob {
     assertEquals(Reason.NO_FILTER, whyNot());
   }
 
+  /** The configuration has the scan's own filter only when Hive delivers it. */
+  @Test
+  void aFilterThatHiveDidNotDeliverIsNotUsed() {
+    plan(new Scan("t", A_1, "/t"));
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(Reason.NO_FILTER, whyNot());
+  }
+
   // ---- columns that are not in the files
 
   static Stream<Arguments> columns() {

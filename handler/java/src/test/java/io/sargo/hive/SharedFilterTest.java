@@ -204,12 +204,4 @@ class SharedFilterTest extends PlannedJob {
     job.setBoolean("hive.optimize.ppd.storage", false);
     assertEquals(Reason.NO_FILTER, whyNot());
   }
-
-  /** The configuration has the scan's own filter only when Hive delivers it. */
-  @Test
-  void aFilterThatHiveDidNotDeliverIsNotUsed() {
-    plan(new Scan("t", A_1, "/t"));
-    FileInputFormat.setInputPaths(job, "/t");
-    assertEquals(Reason.NO_FILTER, whyNot());
-  }
 }

@@ -1,7 +1,7 @@
 /**
  * What Spark loads: {@link io.sargo.spark.SargoExtensions} by its name in the configuration, {@link
  * io.sargo.spark.NarrowedReads} from Python. Every other class is in a package below, which uses
- * those below it and no others.
+ * those below it and no others; a test holds the imports to it.
  *
  * <pre>
  *   joins       buckets                 scans that the keys of a join narrow, joins without an exchange
