@@ -135,7 +135,7 @@ def _key_seconds(spark: Any) -> dict[str, float]:
     jvm: Any = spark._jvm
     frame = spark.table("facts").select("id")
     key = frame._jdf.queryExecution().analyzed().output().apply(0)
-    bucket = jvm.io.sargo.spark.BucketPartitioning([key], BUCKETS).partitionIdExpression()
+    bucket = jvm.io.sargo.spark.hashing.BucketPartitioning([key], BUCKETS).partitionIdExpression()
     hashed = frame._jdf.select(
         jvm.scala.collection.JavaConverters.asScalaBuffer([jvm.org.apache.spark.sql.Column(bucket)])
     )

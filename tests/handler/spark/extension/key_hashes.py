@@ -24,7 +24,7 @@ from index_store.formats.record_key import EMPTY, NULL
 __all__ = ["HASHES", "text"]
 
 ROOT = Path(__file__).parents[4]
-HASHES = ROOT / "handler/java/spark/src/test/resources/io/sargo/spark/key_hashes.tsv"
+HASHES = ROOT / "handler/java/spark/src/test/resources/io/sargo/spark/hashing/key_hashes.tsv"
 HEAD = "# Written by `python -m tests.handler.spark.extension.key_hashes`.\n"
 _EPOCH = datetime.date(1970, 1, 1)
 _INTS = {"byte": 7, "short": 15, "int": 31, "long": 63}

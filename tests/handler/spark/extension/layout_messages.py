@@ -16,7 +16,8 @@ from handler.sidecar.wire import ThriftCall, call_message, result
 
 __all__ = ["MESSAGES", "text"]
 
-MESSAGES = Path(__file__).parents[4] / "handler/java/spark/src/test/resources/io/sargo/spark/layout_messages.properties"
+_RESOURCES = Path(__file__).parents[4] / "handler/java/spark/src/test/resources/io/sargo/spark"
+MESSAGES = _RESOURCES / "buckets/layout_messages.properties"
 HEAD = "# Written by `python -m tests.handler.spark.extension.layout_messages` from handler/sargo.thrift.\n"
 OPTIONS = "hoodie.bucket.index.hash.field=größe\nhoodie.index.type=BUCKET\n"
 REQUEST = {"protocol_version": 1, "table": "file:/t", "options": OPTIONS.encode(), "secret": "open sesame"}

@@ -1,10 +1,14 @@
 package io.sargo.client;
 
+import io.sargo.client.Wire.Reply;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.HexFormat;
 import java.util.Properties;
+import org.apache.thrift.TException;
+import org.apache.thrift.transport.TIOStreamTransport;
 
 /** The frames of {@code messages.properties}, which the Python side writes from the Thrift IDL. */
 public final class Messages {
@@ -26,5 +30,11 @@ public final class Messages {
       throw new IllegalArgumentException("messages.properties has no " + name);
     }
     return HexFormat.of().parseHex(hex);
+  }
+
+  /** A reply to the first call of a connection, as the client reads it. */
+  static Reply read(byte[] frame) throws TException, KeepAll {
+    return Reply.read(
+        Wire.protocol(Wire.framed(new TIOStreamTransport(new ByteArrayInputStream(frame)))), 1);
   }
 }

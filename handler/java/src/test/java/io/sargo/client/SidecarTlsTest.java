@@ -92,7 +92,7 @@ class SidecarTlsTest {
           ca == null
               ? sidecar.settings()
               : sidecar.settings("tls.ca.file", folder.resolve(ca).toString());
-      assertEquals(outcome, SidecarTest.outcome(settings));
+      assertEquals(outcome, Calls.outcome(settings));
       assertEquals(outcome.startsWith("{") ? 1 : 0, sidecar.requests.get(), "requests sent");
     }
   }

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A question to several sidecars: which one is asked, and who answers instead of it. */
 @Timeout(120)
 class SidecarsTest {
-  private static final byte[] NAMES = WireTest.request(request -> {}).names;
+  private static final byte[] NAMES = Requests.NAMES;
   private static final byte[] RIGHT = answer(1, NAMES, 3, 2, 5).frame();
   private static final byte[] NOTHING = Messages.frame("reply.nothing_skipped");
   private static final byte[] OTHER_LIST =
@@ -56,7 +56,7 @@ class SidecarsTest {
     for (int i = 0; ; i++) {
       String table = "file:/warehouse/t" + i;
       if (Address.inOrder(settings.addresses, table).get(0).text.equals(preferred.address())) {
-        return WireTest.request(request -> request.table = table);
+        return Requests.request(request -> request.table = table);
       }
     }
   }

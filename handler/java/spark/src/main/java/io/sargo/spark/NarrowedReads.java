@@ -1,5 +1,6 @@
 package io.sargo.spark;
 
+import io.sargo.spark.scans.GivenSlices;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
 /** What {@code handler/spark/reading} calls from Python, on an object of this class. */

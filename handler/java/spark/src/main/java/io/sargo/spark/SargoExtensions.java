@@ -1,5 +1,10 @@
 package io.sargo.spark;
 
+import io.sargo.spark.buckets.BucketStrategy;
+import io.sargo.spark.joins.DynamicKeys;
+import io.sargo.spark.joins.DynamicScanStrategy;
+import io.sargo.spark.joins.NarrowByBroadcasts;
+import io.sargo.spark.scans.NarrowScans;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;

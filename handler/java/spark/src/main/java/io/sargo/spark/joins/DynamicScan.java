@@ -1,0 +1,206 @@
+package io.sargo.spark.joins;
+
+import io.sargo.spark.plans.Nodes;
+import io.sargo.spark.plans.Rewrite;
+import io.sargo.spark.scans.NarrowedIndex;
+import io.sargo.spark.shims.ListPlan;
+import io.sargo.spark.shims.Seqs;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.InSubqueryExec;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+
+/**
+ * A scan that lists its files when the keys of a join's other side are known.
+ *
+ * <p>Spark plans, runs and reuses the subquery in {@code condition}, which becomes a {@code
+ * DynamicPruningExpression} over an {@code InSubqueryExec}, or over TRUE where no broadcast has the
+ * keys. The rows come from a scan of its own, a copy of {@code scan} over a {@link LateIndex}: so
+ * they are read, split and counted as those of any scan, and no code of this class runs in an
+ * executor. It has no children, because nothing but this copy may run.
+ */
+public final class DynamicScan extends ListPlan {
+  private static final long serialVersionUID = 1;
+  private static final Logger LOG = LoggerFactory.getLogger(DynamicScan.class);
+
+  private final FileSourceScanExec scan;
+  private final Expression condition;
+
+  /**
+   * Not this node's own lock: Spark holds that one while a subquery runs, which asks for metrics.
+   */
+  private final transient Object lock = new Object();
+
+  private transient LateIndex index;
+  private transient FileSourceScanExec own;
+  private transient boolean isNarrowed;
+
+  /** The scan is over a {@link NarrowedIndex} and has no subquery of its own. */
+  public DynamicScan(FileSourceScanExec scan, Expression condition) {
+    this.scan = scan;
+    this.condition = condition;
+  }
+
+  private FileSourceScanExec own() {
+    synchronized (lock) {
+      return ownLocked();
+    }
+  }
+
+  private FileSourceScanExec ownLocked() {
+    if (own == null) {
+      HadoopFsRelation relation = scan.relation();
+      index = new LateIndex((NarrowedIndex) relation.location());
+      HadoopFsRelation late =
+          relation.copy(
+              index,
+              relation.partitionSchema(),
+              relation.dataSchema(),
+              relation.bucketSpec(),
+              relation.fileFormat(),
+              relation.options(),
+              relation.sparkSession());
+      own = (FileSourceScanExec) Nodes.withPart(scan, relation, late);
+    }
+    return own;
+  }
+
+  /** The scan over what is left. Subqueries have their results when this is called. */
+  private FileSourceScanExec narrowed() {
+    synchronized (lock) {
+      FileSourceScanExec result = ownLocked();
+      if (!isNarrowed) {
+        isNarrowed = true;
+        try {
+          narrow();
+        } catch (RuntimeException | LinkageError e) {
+          LOG.warn("sargo: not narrowed by a subquery, because of {}", e.toString(), e);
+        }
+      }
+      return result;
+    }
+  }
+
+  private void narrow() {
+    Expression inner =
+        condition instanceof DynamicPruningExpression
+            ? ((DynamicPruningExpression) condition).child()
+            : condition;
+    if (inner instanceof InSubqueryExec) {
+      Expression key = ((InSubqueryExec) inner).child();
+      Option<Object[]> keys = ((InSubqueryExec) inner).values();
+      if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
+        index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
+      }
+    }
+  }
+
+  @Override
+  public RDD<InternalRow> doExecute() {
+    return narrowed().execute();
+  }
+
+  @Override
+  public RDD<ColumnarBatch> doExecuteColumnar() {
+    return narrowed().executeColumnar();
+  }
+
+  @Override
+  public boolean supportsColumnar() {
+    return scan.supportsColumnar();
+  }
+
+  @Override
+  public scala.collection.immutable.Map<String, SQLMetric> metrics() {
+    return own().metrics();
+  }
+
+  @Override
+  protected List<SparkPlan> childPlans() {
+    return Collections.emptyList();
+  }
+
+  @Override
+  protected List<Attribute> attributes() {
+    return Seqs.list(scan.output());
+  }
+
+  @Override
+  protected SparkPlan over(List<SparkPlan> children) {
+    return this;
+  }
+
+  /** Two of them read the same if their scans do, and their conditions by the same columns. */
+  @Override
+  public SparkPlan doCanonicalize() {
+    return new DynamicScan(
+        (FileSourceScanExec) scan.canonicalized(),
+        byPlace(condition, attributes()).canonicalized());
+  }
+
+  @Override
+  public String nodeName() {
+    return "DynamicScan " + scan.relation();
+  }
+
+  @Override
+  public int productArity() {
+    return 2;
+  }
+
+  @Override
+  public Object productElement(int n) {
+    return n == 0 ? scan : condition;
+  }
+
+  @Override
+  public boolean canEqual(Object other) {
+    return other instanceof DynamicScan;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof DynamicScan
+        && scan.equals(((DynamicScan) other).scan)
+        && condition.equals(((DynamicScan) other).condition);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(scan, condition);
+  }
+
+  /** The condition with columns that have the number of their place in the output. */
+  private static Expression byPlace(Expression condition, List<Attribute> output) {
+    List<ExprId> columns = output.stream().map(Attribute::exprId).collect(Collectors.toList());
+    return condition.transform(
+        Rewrite.by(
+            one -> {
+              int place =
+                  one instanceof AttributeReference
+                      ? columns.indexOf(((AttributeReference) one).exprId())
+                      : -1;
+              return place < 0
+                  ? null
+                  : ((AttributeReference) one)
+                      .withExprId(new ExprId(place, columns.get(place).jvmId()));
+            }));
+  }
+}

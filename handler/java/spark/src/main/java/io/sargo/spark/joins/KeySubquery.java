@@ -1,0 +1,86 @@
+package io.sargo.spark.joins;
+
+import io.sargo.spark.shims.Reflection;
+import io.sargo.spark.shims.Seqs;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.DataTypes;
+import scala.Option;
+
+/** The condition that a scan's column has a key of a join's other side, as Spark's own subquery. */
+final class KeySubquery {
+  /** So many keys of a subquery are taken to the driver. With more of them nothing is narrowed. */
+  static final int MAX_KEYS = 1_000_000;
+
+  private KeySubquery() {}
+
+  /** By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. */
+  static Expression ofBroadcast(
+      Expression key, LogicalPlan other, List<Expression> otherKeys, int i) {
+    return subquery(key, other, otherKeys, i, true);
+  }
+
+  /** By the distinct keys of a plan, which runs before the scan. */
+  static Expression ofKeys(Expression key, LogicalPlan other, Expression otherKey) {
+    LogicalPlan keys = distinct(other, otherKey);
+    Expression output = (Expression) Seqs.list(keys.output()).get(0);
+    return subquery(key, keys, Collections.singletonList(output), 0, false);
+  }
+
+  /** Whether a condition is one of these whose keys may be more than are taken. */
+  static boolean isLimited(Expression condition) {
+    return condition instanceof DynamicPruningSubquery
+        && ((DynamicPruningSubquery) condition).buildQuery() instanceof GlobalLimit;
+  }
+
+  /** At most one key more than are taken: then not all of them are there. */
+  private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
+    Expression limit = new Literal(MAX_KEYS + 1, DataTypes.IntegerType);
+    NamedExpression named =
+        key instanceof NamedExpression
+            ? (NamedExpression) key
+            : new Alias(
+                key,
+                "key",
+                NamedExpression.newExprId(),
+                Seqs.<String>empty(),
+                Option.empty(),
+                Seqs.<String>empty());
+    Object[] parts = new Object[Reflection.parameters(Aggregate.class).length];
+    Arrays.fill(parts, Option.empty()); // Spark 4 has a hint more
+    parts[0] = Seqs.of(Collections.singletonList(key));
+    parts[1] = Seqs.of(Collections.singletonList(named));
+    parts[2] = plan;
+    LogicalPlan all = Reflection.made(Aggregate.class, parts);
+    return new GlobalLimit(limit, new LocalLimit(limit, all));
+  }
+
+  private static Expression subquery(
+      Expression key,
+      LogicalPlan keys,
+      List<Expression> otherKeys,
+      int place,
+      boolean onlyInBroadcast) {
+    Class<?> fourth = Reflection.parameters(DynamicPruningSubquery.class)[3];
+    return Reflection.made(
+        DynamicPruningSubquery.class,
+        key,
+        keys,
+        Seqs.of(otherKeys),
+        // Spark 4 has a list of places
+        fourth == int.class ? (Object) place : Seqs.of(Collections.<Object>singletonList(place)),
+        onlyInBroadcast,
+        NamedExpression.newExprId(),
+        Option.empty());
+  }
+}

@@ -1,0 +1,107 @@
+package io.sargo.spark.joins;
+
+import io.sargo.spark.plans.Conditions;
+import io.sargo.spark.plans.Joins;
+import io.sargo.spark.plans.Nodes;
+import io.sargo.spark.plans.Rewrite;
+import io.sargo.spark.scans.NarrowedIndex;
+import io.sargo.spark.shims.Seqs;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+
+/**
+ * Takes a key of a join down to the scan that its columns come from: as Spark pushes down filters.
+ *
+ * <pre>
+ *   between the join and the scan        the key goes on
+ *   -----------------------------------  -----------------------------------------------------
+ *   Filter, Project without randomness   with its aliases replaced
+ *   inner join                           to the side that has its columns
+ *   left outer, semi, anti, existence    to the left side alone
+ *   right outer join                     to the right side alone
+ *   anything else                        no further: a limit or an aggregate would see less rows
+ * </pre>
+ */
+abstract class KeysAtScan {
+  /**
+   * The plan in the place of a scan of a narrowed table, or the same one.
+   *
+   * @param filters the conditions that stand right over the scan
+   * @param key over the scan's columns
+   */
+  abstract LogicalPlan at(
+      LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key);
+
+  /** The plan with other scans, or the same one if the key reaches none that is to change. */
+  final LogicalPlan below(LogicalPlan node, Expression key) {
+    return below(node, key, Collections.<Expression>emptyList());
+  }
+
+  private LogicalPlan below(LogicalPlan node, Expression key, List<Expression> filters) {
+    if (!key.references().subsetOf(node.outputSet())) {
+      return node;
+    }
+    if (node instanceof Filter && ((Filter) node).condition().deterministic()) {
+      List<Expression> all = new ArrayList<>(filters);
+      all.addAll(Conditions.conjuncts(((Filter) node).condition()));
+      return Nodes.withChildren(node, below(((Filter) node).child(), key, all));
+    }
+    if (node instanceof Project) {
+      Project project = (Project) node;
+      List<NamedExpression> columns = Seqs.list(project.projectList());
+      if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
+        return node;
+      }
+      return Nodes.withChildren(
+          node, below(project.child(), meaning(key, columns), Collections.emptyList()));
+    }
+    if (node instanceof Join) {
+      return belowJoin((Join) node, key);
+    }
+    if (node instanceof LogicalRelation) {
+      LogicalRelation scan = (LogicalRelation) node;
+      NarrowedIndex index = NarrowedIndex.of(scan);
+      return index == null ? node : at(scan, index, filters, key);
+    }
+    return node;
+  }
+
+  private LogicalPlan belowJoin(Join join, Expression key) {
+    if (join.condition().isDefined() && !join.condition().get().deterministic()) {
+      return join;
+    }
+    String type = Joins.type(join);
+    boolean isInner = type.equals("INNER") || type.equals("CROSS");
+    boolean toLeft = isInner || !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
+    boolean toRight = isInner || type.equals("RIGHT OUTER");
+    LogicalPlan left = toLeft ? below(join.left(), key) : join.left();
+    LogicalPlan right = toRight ? below(join.right(), key) : join.right();
+    return Nodes.withChildren(join, left, right);
+  }
+
+  /** The key with a project's names replaced by what they stand for. */
+  private static Expression meaning(Expression key, List<NamedExpression> columns) {
+    Map<ExprId, Expression> meanings = new HashMap<>();
+    for (NamedExpression column : columns) {
+      if (column instanceof Alias) {
+        meanings.put(column.exprId(), ((Alias) column).child());
+      }
+    }
+    return key.transform(
+        Rewrite.by(
+            one -> one instanceof Attribute ? meanings.get(((Attribute) one).exprId()) : null));
+  }
+}

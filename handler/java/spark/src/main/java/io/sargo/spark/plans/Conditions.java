@@ -1,0 +1,67 @@
+package io.sargo.spark.plans;
+
+import io.sargo.spark.shims.Seqs;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+
+/** The parts of a filter that must all hold, and which of them are known before the query runs. */
+public final class Conditions {
+  private static final ExprId ANY = new ExprId(0, new UUID(0, 0));
+
+  private Conditions() {}
+
+  public static List<Expression> conjuncts(Expression condition) {
+    List<Expression> conjuncts = new ArrayList<>();
+    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(condition));
+    while (!waiting.isEmpty()) {
+      Expression one = waiting.removeFirst();
+      if (one instanceof And) {
+        waiting.addFirst(((And) one).right());
+        waiting.addFirst(((And) one).left());
+      } else {
+        conjuncts.add(one);
+      }
+    }
+    return conjuncts;
+  }
+
+  /**
+   * Whether a condition is deterministic, and without subqueries and what else only a running query
+   * has. Throws StackOverflowError for one that nests too deeply for Spark.
+   */
+  public static boolean isUsable(Expression condition) {
+    return condition.deterministic() && !isKnownLater(condition);
+  }
+
+  private static boolean isKnownLater(Expression root) {
+    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(root));
+    while (!waiting.isEmpty()) {
+      Expression one = waiting.removeFirst();
+      if (one instanceof PlanExpression || one instanceof DynamicPruning) {
+        return true;
+      }
+      waiting.addAll(Seqs.list(one.children()));
+    }
+    return false;
+  }
+
+  /** The same condition over columns that only their names tell apart. */
+  public static Expression byName(Expression condition) {
+    return condition.transform(
+        Rewrite.by(
+            one ->
+                one instanceof AttributeReference
+                    ? ((AttributeReference) one).withQualifier(Seqs.empty()).withExprId(ANY)
+                    : null));
+  }
+}

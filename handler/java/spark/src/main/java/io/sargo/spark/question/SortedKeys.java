@@ -1,0 +1,57 @@
+package io.sargo.spark.question;
+
+import io.sargo.client.Deflated;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Base64;
+import java.util.Set;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.IntegralType;
+import org.apache.spark.sql.types.TimestampNTZType;
+import org.apache.spark.sql.types.TimestampType;
+
+/**
+ * The integers of a long list as the sidecar reads them: their differences in ascending order.
+ *
+ * <pre>
+ *   {"type": "integer", "differences": "..."}
+ * </pre>
+ *
+ * <p>The text is Base64 of a zlib stream: the least value and then each distance to the next one,
+ * as eight bytes each, the lowest first. A key takes two or three bytes then.
+ */
+public final class SortedKeys {
+  /** Shorter lists are written as lists. */
+  static final int MIN_KEYS = 1000;
+
+  private SortedKeys() {}
+
+  /** Whether values of a type are integers in Spark's internal form. */
+  public static boolean areIntegers(DataType type) {
+    return type instanceof IntegralType
+        || type instanceof DateType
+        || type instanceof TimestampType
+        || type instanceof TimestampNTZType;
+  }
+
+  /** The JSON of a set of integers; null if it is short, has a NULL, or is of another type. */
+  static String json(Set<Object> values, DataType type) {
+    if (values.size() < MIN_KEYS || !areIntegers(type) || values.contains(null)) {
+      return null;
+    }
+    long[] sorted = values.stream().mapToLong(one -> ((Number) one).longValue()).sorted().toArray();
+    ByteBuffer bytes = ByteBuffer.allocate(8 * sorted.length).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < sorted.length; i++) {
+      bytes.putLong(i == 0 ? sorted[0] : sorted[i] - sorted[i - 1]);
+    }
+    try {
+      String text = Base64.getEncoder().encodeToString(Deflated.stream(bytes.array()));
+      return "{\"type\":\"" + type.typeName() + "\",\"differences\":\"" + text + "\"}";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

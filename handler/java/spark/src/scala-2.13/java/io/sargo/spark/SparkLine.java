@@ -1,9 +1,0 @@
-package io.sargo.spark;
-
-/** The line of Spark that this jar is built for. */
-final class SparkLine {
-  /** Versions of Spark begin with it. Under any other no scan is touched. */
-  static final String PREFIX = "4.1.";
-
-  private SparkLine() {}
-}

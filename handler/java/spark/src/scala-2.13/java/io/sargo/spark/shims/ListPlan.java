@@ -1,0 +1,34 @@
+package io.sargo.spark.shims;
+
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.execution.SparkPlan;
+import scala.collection.immutable.IndexedSeq;
+import scala.collection.immutable.Seq;
+
+/** A physical plan whose methods take and return Java's lists. */
+public abstract class ListPlan extends SparkPlan {
+  private static final long serialVersionUID = 1;
+
+  protected abstract List<SparkPlan> childPlans();
+
+  protected abstract List<Attribute> attributes();
+
+  /** A copy of this node over other children. */
+  protected abstract SparkPlan over(List<SparkPlan> children);
+
+  @Override
+  public final Seq<SparkPlan> children() {
+    return Seqs.of(childPlans());
+  }
+
+  @Override
+  public final Seq<Attribute> output() {
+    return Seqs.of(attributes());
+  }
+
+  @Override
+  public final SparkPlan withNewChildrenInternal(IndexedSeq<SparkPlan> children) {
+    return over(Seqs.list(children));
+  }
+}
