@@ -97,6 +97,8 @@ $(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hud
 	$(SPARK35)/bin/pip install --quiet --requirement requirements.lock
 	$(SPARK35)/bin/pip install --quiet --no-deps --editable .
 	$(SPARK35)/bin/pip install --quiet 'pyspark[connect]==3.5.5' setuptools
+	# Its extra asks for numpy 1, without need; pyarrow needs the numpy of the lock file.
+	grep '^numpy==' requirements.lock | $(SPARK35)/bin/pip install --quiet --no-deps --requirement /dev/stdin
 	$(MAVEN) -q dependency:get -Dtransitive=false -Dartifact=org.apache.spark:spark-connect_2.12:3.5.5
 	touch $@
 
