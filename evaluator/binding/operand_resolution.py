@@ -53,6 +53,8 @@ __all__ = ["resolve_operand"]
 
 #: A reason shows a constant in at most so many characters.
 _MAX_SHOWN = 120
+#: Two bigints nearer to 0 than this have a difference that is a bigint.
+_HALF_OF_LONGS = 1 << 62
 #: Functions that read a text of the clock as a date.
 _OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
 _OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
@@ -268,11 +270,12 @@ def _bind_if(
     """A conditional. Its condition is bound like a filter of its own, so a part that is not decided is unknown."""
     truth = condition_of_truth(node)
     if truth is not None:
-        return _bind_truth(bind_condition(truth), semantics)
+        return _bind_truth(bind_condition(truth), semantics, _longs_below(truth, semantics))
     result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
     condition = bind_condition(_nullif_as_hive(node, branches[1].type) if semantics.nullif_converts else node.condition)
     columns = [BoundColumn(column, column.type) for column in condition.columns]
-    conditional = BoundIf("if", (*columns, *branches), result, semantics, condition)
+    longs_below = _longs_below(node.condition, semantics)
+    conditional = BoundIf("if", (*columns, *branches), result, semantics, condition, longs_below)
     if columns_of(conditional):
         return conditional
     constants = [branch for branch in branches if isinstance(branch, BoundConstant)]
@@ -284,10 +287,18 @@ def _bind_if(
     return BoundConstant(interval.lo, interval, result)
 
 
-def _bind_truth(condition: Condition, semantics: Semantics) -> BoundOperand:
+def _longs_below(condition: ex.HudiExpression, semantics: Semantics) -> int | None:
+    """How near to 0 bigints have to be for the engine to compare them right where the result is a value."""
+    if not semantics.long_tests_wrap:
+        return None
+    constants = [node.value for node in ex.walk_distinct(condition) if isinstance(node, ex.Literal)]
+    return 0 if any(isinstance(one, int) and abs(one) >= _HALF_OF_LONGS for one in constants) else _HALF_OF_LONGS
+
+
+def _bind_truth(condition: Condition, semantics: Semantics, longs_below: int | None) -> BoundOperand:
     """A condition used as a value."""
     columns = [BoundColumn(column, column.type) for column in condition.columns]
-    truth = BoundTruth("if", tuple(columns), BOOLEAN, semantics, condition)
+    truth = BoundTruth("if", tuple(columns), BOOLEAN, semantics, condition, longs_below)
     if columns:
         return truth
     interval = truth.interval([])

@@ -127,18 +127,28 @@ BindCondition = Callable[[ex.HudiExpression], Condition]
 
 @dataclass(frozen=True, slots=True)
 class BoundIf(BoundFunction):
-    """IF. Its arguments are the columns of the condition, the branch for TRUE and the branch for FALSE and NULL."""
+    """IF. Its arguments are the columns of the condition, the branch for TRUE and the branch for FALSE and NULL.
+
+    longs_below   the condition may be TRUE or FALSE where a bigint of it is not known to be nearer to 0 than this
+    """
 
     condition: Condition
+    longs_below: int | None = None
+
+    def outcome(self, of_columns: Sequence[Interval]) -> int:
+        """The outcome of the condition in a slice."""
+        intervals, wraps = {}, 0
+        for column, interval in zip(self.condition.columns, of_columns, strict=True):
+            intervals[column.name] = to_ordinals(interval, column.type)
+            if self.longs_below is not None and column.type.kind is Kind.BIGINT:
+                near = interval.is_bounded and -self.longs_below < interval.lo and interval.hi < self.longs_below
+                wraps |= 0 if near or not interval.value else TRUE | FALSE
+        return self.condition.outcome(intervals) | wraps
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:
         """The branch that is taken, or both when the condition may be TRUE and something else."""
         *of_columns, then, otherwise = arguments
-        intervals = {
-            column.name: to_ordinals(interval, column.type)
-            for column, interval in zip(self.condition.columns, of_columns, strict=True)
-        }
-        outcome = self.condition.outcome(intervals)
+        outcome = self.outcome(of_columns)
         return hull([then] * bool(outcome & TRUE) + [otherwise] * bool(outcome & (FALSE | NULL)))
 
 
@@ -148,11 +158,7 @@ class BoundTruth(BoundIf):
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:
         """0 for FALSE, 1 for TRUE."""
-        intervals = {
-            column.name: to_ordinals(interval, column.type)
-            for column, interval in zip(self.condition.columns, arguments, strict=True)
-        }
-        outcome = self.condition.outcome(intervals)
+        outcome = self.outcome(arguments)
         return Interval(int(not outcome & FALSE), int(outcome & TRUE), bool(outcome & NULL), bool(outcome & ~NULL))
 
 

@@ -265,13 +265,17 @@ def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval
 
 
 def _rounded_by(function: Callable[[Any], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
-    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    def compute(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
         if len(arguments) != 1:
             raise UnsupportedError("rounding to a number of digits by floor or ceil is not decided")
         x = within_type(arguments[0])
         if not x.is_bounded or not all(math.isfinite(end) for end in (x.lo, x.hi)):
             return strict(arguments, null=True)
-        return within(function(x.lo), function(x.hi), arguments, result)
+        lo, hi = x.lo, x.hi
+        if semantics.longs_round_by_double and arguments[0].type.kind is Kind.BIGINT:
+            largest = arguments[0].type.integer_range()[1]
+            lo, hi = min(lo, int(float(lo))), max(hi, min(int(float(hi)), largest))
+        return within(function(lo), function(hi), arguments, result)
 
     return compute
 
@@ -282,7 +286,7 @@ def _round_type(types: Sequence[Type]) -> Type:
     return _wider(types[:1])
 
 
-def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+def _round(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
     """round(x, d): whether half up, half even or in binary, the result is within one unit of the last digit."""
     digits = constant_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
     x = arguments[0].interval
@@ -292,7 +296,10 @@ def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interva
         return x
     unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
     if result.kind.is_fractional:
-        return within(float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit), arguments, result)
+        lo, hi = float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit)
+        if semantics.doubles_round_by_long:
+            lo, hi = min(lo, 2.0**63), max(hi, -(2.0**63))
+        return within(lo, hi, arguments, result)
     return within(x.lo - unit, x.hi + unit, arguments, result)
 
 

@@ -143,6 +143,12 @@ def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFuncti
     return RangeFunction(_to(INT), compute)
 
 
+def _week_year(moment: datetime.datetime) -> object:
+    """The year of the moment's ISO week. Up to 1583 no two are the same: Hive 3 counts weeks by the old calendar."""
+    year = moment.isocalendar()[0]
+    return year if year > 1583 else object()
+
+
 def _year(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
     """year: it never falls. Of a range with one bound Spark has one bound too; Hive may count the years before 0 up."""
     clock = wall_clock(arguments[0], semantics)
@@ -259,7 +265,6 @@ _UNITS = {
     "yyyy": "year",
     "yy": "year",
     "quarter": "quarter",
-    "q": "quarter",
     "month": "month",
     "mon": "month",
     "mm": "month",
@@ -272,29 +277,29 @@ _UNITS = {
 }
 
 
-def _start_of(moment: Argument, unit: Argument, semantics: Semantics) -> tuple[Any, Any] | None:
-    name = constant_of(unit, "a unit")
-    start = _STARTS.get(_UNITS.get(str(name).lower(), ""))
+def _start_of(moment: Argument, unit: str, semantics: Semantics) -> tuple[Any, Any] | None:
+    start = _STARTS.get(_UNITS.get(unit, ""))
     if start is None:
-        raise UnsupportedError(f"truncation to {name!r} is not decided")
+        raise UnsupportedError(f"truncation to {unit!r} is not decided")
     moments = _moments(moment, semantics)
     return None if moments is None else (start(moments[0]), start(moments[1]))
 
 
 def _trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """trunc(date, unit): the first day of the year, quarter, month or week."""
-    if len(arguments) != 2 or str(constant_of(arguments[1], "a unit")).lower() in (
-        "day",
-        "dd",
-        "hour",
-        "minute",
-        "second",
-    ):
-        raise UnsupportedError("trunc to a unit below the week is not decided")
-    ends = _start_of(arguments[0], arguments[1], semantics)
+    """trunc(date, unit): the first day of the year, quarter, month or (in Spark) week."""
+    unit = str(constant_of(arguments[1], "a unit")).lower() if len(arguments) == 2 else ""
+    if unit in ("", "day", "dd", "hour", "minute", "second") or (unit == "week" and not semantics.functions_of_spark):
+        raise UnsupportedError("trunc to a unit below the week, or in Hive below the month, is not decided")
+    if unit == "q" and not semantics.functions_of_spark:
+        unit = "quarter"
+    ends = _start_of(arguments[0], unit, semantics)
     if ends is None:
         return strict(arguments, null=True)
-    return strict(arguments, *((end - EPOCH).days for end in ends))
+    days = [(end - EPOCH).days for end in ends]
+    if semantics.days_truncate_as_millis and arguments[0].type.kind is Kind.DATE:
+        start = _STARTS[_UNITS[unit]]
+        days += [(start(near) - EPOCH).days for near in (EPOCH - datetime.timedelta(days=1), EPOCH)]
+    return strict(arguments, min(days), max(days))
 
 
 def _date_trunc_type(types: Sequence[Type]) -> Type:
@@ -303,7 +308,7 @@ def _date_trunc_type(types: Sequence[Type]) -> Type:
 
 def _date_trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
     """date_trunc(unit, timestamp): the wall clock at the start of the unit."""
-    ends = _start_of(arguments[1], arguments[0], semantics)
+    ends = _start_of(arguments[1], str(constant_of(arguments[0], "a unit")).lower(), semantics)
     if ends is None:
         return strict(arguments, null=True)
     start, end = ((moment - EPOCH) // MICROSECOND for moment in ends)
@@ -366,7 +371,7 @@ FUNCTIONS = {
     "month": _part(lambda m: m.month, lambda m: m.year, 1, 12),
     "day": _part(lambda m: m.day, lambda m: (m.year, m.month), 1, 31),
     "dayofyear": _part(lambda m: m.timetuple().tm_yday, lambda m: m.year, 1, 366),
-    "weekofyear": _part(lambda m: m.isocalendar()[1], lambda m: m.isocalendar()[0], 1, 53),
+    "weekofyear": _part(lambda m: m.isocalendar()[1], _week_year, 1, 53),
     "yearofweek": _part(lambda m: m.isocalendar()[0], lambda _: None, 1, 9999),
     "dayofweek": _part(lambda m: m.isoweekday() % 7 + 1, lambda m: (m.toordinal()) // 7, 1, 7),
     "weekday": _part(lambda m: m.weekday(), lambda m: (m.toordinal() - 1) // 7, 0, 6),

@@ -70,6 +70,12 @@ class Semantics:
     floats_may_keep_doubles     Hive's vectorized ``CAST(double AS FLOAT)`` does not round.
     floats_cast_by_text         Hive's decimal of a float has the float's shortest digits: 9007199300000000 for 2^53.
                                 Spark takes it by way of double.
+    longs_round_by_double       Hive's ceil and floor of a bigint go by way of double: floor(2^53 + 1) is 2^53.
+    doubles_round_by_long       Hive's vectorized round makes 2^63 of every double beyond.
+    long_tests_wrap             Hive 3's vectorized comparison of bigints subtracts where its result is a value, as in
+                                IF and CASE: -2^63 > 1 is TRUE.
+    days_truncate_as_millis     Hive 4's vectorized trunc takes the days of a date for milliseconds: it makes 1970-01-01
+                                of 2020-02-29.
     seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose the digits below the millisecond.
 
     Constants (``evaluator.functions.constants``):
@@ -121,6 +127,10 @@ class Semantics:
     doubles_may_not_fit: bool = False
     floats_may_keep_doubles: bool = False
     floats_cast_by_text: bool = False
+    longs_round_by_double: bool = False
+    doubles_round_by_long: bool = False
+    long_tests_wrap: bool = False
+    days_truncate_as_millis: bool = False
     seconds_are_rough: bool = False
     casts_may_vanish: bool = False
     dates_count_days: bool = False
@@ -203,6 +213,8 @@ _HIVE = (
     "doubles_may_not_fit",
     "floats_may_keep_doubles",
     "floats_cast_by_text",
+    "longs_round_by_double",
+    "doubles_round_by_long",
     "last_days_stay",
 )
 _SPARK = (
@@ -221,6 +233,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "hive": (
         *_HIVE,
         "signed_zero_differs",
+        "long_tests_wrap",
+        "days_truncate_as_millis",
         "binary_lists_fail",
         "lists_take_column_type",
         "date_hides_timestamp",
@@ -234,12 +248,19 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "hive3": (
         *_HIVE,
         "casts_may_vanish",
+        "long_tests_wrap",
         "binary_lists_fail",
         "lists_take_column_type",
         "dates_from_any_text",
         "unreadable_rows_are_null",
     ),
-    "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough", "unreadable_rows_are_null"),
+    "hive4": (
+        *_HIVE,
+        "days_truncate_as_millis",
+        "dates_from_any_text",
+        "seconds_are_rough",
+        "unreadable_rows_are_null",
+    ),
     "spark": _SPARK,
     "spark-ansi": _SPARK,
     "spark-legacy": (*_SPARK, "lists_meet_as_text", "unreadable_text_is_null", "unreadable_rows_are_null"),

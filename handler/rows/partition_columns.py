@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -87,11 +87,12 @@ def _same(value: Any, kind: Type) -> Any:
     return value
 
 
+_ALL_DIGITS = Context(prec=38)
 #: From the form that the evaluator holds to a plain value.
 _PLAIN: dict[Any, Callable[[Any, Type], Any]] = {
     BOOLEAN.kind: lambda value, _: bool(value),
     DATE.kind: lambda value, _: _EPOCH + datetime.timedelta(days=value),
-    decimal_type(1, 0).kind: lambda value, kind: Decimal(value).scaleb(-kind.scale),
+    decimal_type(1, 0).kind: lambda value, kind: Decimal(value).scaleb(-kind.scale, _ALL_DIGITS),
 }
 _TYPES: tuple[tuple[Callable[[pa.DataType], bool], Type], ...] = (
     (pa.types.is_string, STRING),

@@ -41,6 +41,11 @@ def value(path, kind, names=("p",), computed=(), have=()):
         ("p=True", pa.bool_(), True),
         ("false", pa.bool_(), False),
         ("p=1.50", pa.decimal128(6, 2), Decimal("1.50")),
+        (
+            "p=12345678901234567890123456789012.345678",
+            pa.decimal128(38, 6),
+            Decimal("12345678901234567890123456789012.345678"),
+        ),
         ("p=2.5", pa.float64(), 2.5),
     ],
 )

@@ -72,6 +72,8 @@ if __name__ == "__main__":
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.ansi.enabled", "false")
+    for form in ("parquet.datetimeRebaseModeInWrite", "parquet.int96RebaseModeInWrite"):
+        session.conf.set(f"spark.sql.{form}", "CORRECTED")
     with tempfile.TemporaryDirectory() as scratch:
         answers = record(session, scratch)
     before = json.loads(lzma.decompress(DATA.read_bytes())) if DATA.exists() else {}

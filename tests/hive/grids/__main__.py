@@ -4,6 +4,7 @@
     edges       numbers, wall clocks and constants beside their edges   tests/handler/data/hive_edges.json.xz
     units       timestamps of both units, and fields of structs         tests/handler/data/hive_units.json.xz
     folded      constants and moments as Hive hands them over           tests/handler/data/hive_folded.json.xz
+    functions   values of functions and casts of columns                tests/evaluator/data/function_values.json.xz
 
 Needs what ``make test-hive`` needs.
 """
@@ -19,15 +20,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.hive.grids import declared, edges, folded, units
+from tests.evaluator import function_grid
+from tests.hive.grids import declared, edges, folded, functions, units
 from tests.hive.server import HIVE_3, HIVE_4, ROOT, Server
 
 DATA = ROOT / "tests" / "handler" / "data"
-STAGES: dict[str, tuple[str, Callable[[Server, Path], Iterator[Any]]]] = {
-    "declared": ("hive_declared_types", declared.ask),
-    "edges": ("hive_edges", edges.ask),
-    "folded": ("hive_folded", folded.ask),
-    "units": ("hive_units", units.ask),
+STAGES: dict[str, tuple[Path, Callable[[Server, Path], Iterator[Any]]]] = {
+    "declared": (DATA / "hive_declared_types.json.xz", declared.ask),
+    "edges": (DATA / "hive_edges.json.xz", edges.ask),
+    "folded": (DATA / "hive_folded.json.xz", folded.ask),
+    "functions": (function_grid.DATA, functions.ask),
+    "units": (DATA / "hive_units.json.xz", units.ask),
 }
 ENGINES = {"hive401": ("hive4", HIVE_4), "hive313": ("hive3", HIVE_3)}
 
@@ -47,16 +50,16 @@ def main(*arguments: str) -> None:
                     file, ask = STAGES[stage]
                     (home / stage).mkdir()
                     for answers in ask(server, home / stage):
-                        _write(DATA / f"{file}.json.xz", engine, answers)
+                        _write(file, answers if stage == "functions" else {engine: answers})
                     print(f"{name} {stage}: {time.monotonic() - begun:.0f} s", flush=True)
             finally:
                 server.stop()
 
 
-def _write(file: Path, engine: str, answers: Any) -> None:
-    """The answers of one engine, beside those of the other one."""
+def _write(file: Path, answers: dict[str, Any]) -> None:
+    """The answers by engine, beside those of other engines."""
     before = json.loads(lzma.decompress(file.read_bytes())) if file.exists() else {}
-    text = json.dumps({**before, engine: answers}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({**before, **answers}, ensure_ascii=False, separators=(",", ":"))
     file.write_bytes(lzma.compress(text.encode(), preset=9))
 
 

@@ -36,12 +36,17 @@ class Session:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query, or none for a statement. Raises HiveError."""
+        return self.table(sql)[1]
+
+    def table(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of the columns' types (``decimal``), and the rows. Raises HiveError."""
         try:
             if self._connection is None:
                 self._connection = self._server.connect(self._settings)
             cursor = self._connection.cursor()
             cursor.execute(sql)
-            return list(cursor.fetchall()) if cursor.description else []
+            types = [column[1].removesuffix("_TYPE").lower() for column in cursor.description or ()]
+            return types, list(cursor.fetchall()) if types else []
         except Exception as error:
             status = getattr(error.args[0] if error.args else None, "status", None)
             if status is None:
