@@ -1,7 +1,7 @@
 """The statistics of one index kind of a table at an instant, each read once and cached for later filters.
 
     first filter over a column     requires -> read -> cached
-    second filter over it          cached; a column of many slices gets an index for searching
+    second filter over it          cached; a column of many slices gets an index for searching, text of fewer ranks
     a column without statistics    remembered too, so that it is not read again
     a column that cannot be read   reported to ``on_failure`` and left out (C4); other columns are not affected
 
@@ -23,7 +23,7 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import Declined, FilterMightMatch, Match, MightContain, StatisticsProvider
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from evaluator.statistics.layers import Layers
 from index_store.kinds.base import IndexKind, faults_of
 from index_store.snapshots import StoredKind
@@ -34,6 +34,8 @@ __all__ = ["CachedStatistics", "OnFailure"]
 #: Takes each error that leaves out a part of the statistics.
 OnFailure = Callable[[Exception], None]
 
+#: The texts of so few slices are compared as fast as their ranks.
+_MAX_UNRANKED = 500
 _BOUNDS, _NULLS = "bounds of", "nulls of"
 
 
@@ -116,8 +118,12 @@ class CachedStatistics:
 
     def _add_index(self, name: str) -> None:
         statistics = self.statistics.get(name)
-        if statistics is not None and statistics.index is None and len(statistics) >= INDEXED_FROM:
+        if statistics is None or statistics.index is not None:
+            return
+        if len(statistics) >= INDEXED_FROM:
             self.statistics[name] = with_index(statistics)
+        elif len(statistics) > _MAX_UNRANKED:
+            self.statistics[name] = with_ranks(statistics)
 
     def _load(self, missing: RequiredStatistics, on_failure: OnFailure) -> None:
         try:

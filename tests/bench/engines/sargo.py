@@ -23,7 +23,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics, array_dtype, filler
 from evaluator.statistics.distrust import all_null
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from evaluator.statistics.interval_index import IntervalIndex
 from index_store.snapshots.snapshot import INDEXED_FROM
 from tests.bench.datasets import TYPES, Column, Files
@@ -50,7 +50,7 @@ def _load(files: Files) -> _Loaded:
     loaded = _Loaded({name: statistics_of(column, files) for name, column in files.columns.items()}, {}, {})
     for name, statistics in loaded.plain.items():
         start = time.process_time()
-        loaded.indexed[name] = with_index(statistics) if len(files) >= INDEXED_FROM else statistics
+        loaded.indexed[name] = with_index(statistics) if len(files) >= INDEXED_FROM else with_ranks(statistics)
         loaded.build_seconds[name] = time.process_time() - start
     return loaded
 
