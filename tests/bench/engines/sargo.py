@@ -56,7 +56,7 @@ def _load(files: Files) -> _Loaded:
 
 
 def as_opened(statistics: ColumnStatistics) -> ColumnStatistics:
-    """Statistics as an opened table has them from the second filter on: with an index; of fewer files with ranks."""
+    """Statistics as an opened table has them that many filters ask: with an index; of fewer files with ranks."""
     return with_index(statistics) if len(statistics) >= INDEXED_FROM else with_ranks(statistics)
 
 
