@@ -2,6 +2,7 @@
 
     first filter over a column     requires -> read -> cached
     second filter over it          cached; a column of many slices gets an index for searching
+    32nd filter over it            text of fewer slices gets ranks
     a column without statistics    remembered too, so that it is not read again
     a column that cannot be read   reported to ``on_failure`` and left out (C4); other columns are not affected
 
@@ -11,6 +12,7 @@ statistics are then cached by layer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -23,7 +25,7 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import Declined, FilterMightMatch, Match, MightContain, StatisticsProvider
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from evaluator.statistics.layers import Layers
 from index_store.kinds.base import IndexKind, faults_of
 from index_store.snapshots import StoredKind
@@ -34,6 +36,8 @@ __all__ = ["CachedStatistics", "OnFailure"]
 #: Takes each error that leaves out a part of the statistics.
 OnFailure = Callable[[Exception], None]
 
+#: Texts of more slices than this get ranks, from this filter on: by then comparing them has cost what ranks cost.
+_MAX_UNRANKED, _RANKED_FROM = 500, 32
 _BOUNDS, _NULLS = "bounds of", "nulls of"
 
 
@@ -55,6 +59,7 @@ class CachedStatistics:
     delta: dict[str, ColumnStatistics] = field(default_factory=dict, init=False)
     expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict, init=False)
     loaded: set[tuple[str, str]] = field(default_factory=set, init=False)
+    _asked_again: Counter[str] = field(default_factory=Counter, init=False)
     _filter_might_match: FilterMightMatch | None = field(default=None, init=False)
     _layered: LayeredProvider | None = field(default=None, init=False)
 
@@ -104,7 +109,8 @@ class CachedStatistics:
         loaded_before = self.loaded
         for column in served.columns:
             if (_BOUNDS, column.name) in loaded_before:
-                self._add_index(column.name)
+                self._asked_again[column.name] += 1
+                self._prepare(column.name)
         missing = RequiredStatistics(
             tuple([column for column in served.bounds if (_BOUNDS, column.name) not in loaded_before]),
             tuple([column for column in served.nulls if (_NULLS, column.name) not in loaded_before]),
@@ -114,10 +120,15 @@ class CachedStatistics:
             self._load(missing, on_failure)
         return served
 
-    def _add_index(self, name: str) -> None:
+    def _prepare(self, name: str) -> None:
+        """An index or ranks, where a column is asked for often enough."""
         statistics = self.statistics.get(name)
-        if statistics is not None and statistics.index is None and len(statistics) >= INDEXED_FROM:
+        if statistics is None or statistics.index is not None:
+            return
+        if len(statistics) >= INDEXED_FROM:
             self.statistics[name] = with_index(statistics)
+        elif len(statistics) > _MAX_UNRANKED and self._asked_again[name] >= _RANKED_FROM - 1:
+            self.statistics[name] = with_ranks(statistics)
 
     def _load(self, missing: RequiredStatistics, on_failure: OnFailure) -> None:
         try:

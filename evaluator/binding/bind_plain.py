@@ -1,12 +1,15 @@
 """The commonest conditions, bound in a few microseconds: a column against a constant of its very own type.
 
+A decimal constant is one of them beside a decimal or a double, too: in SQL text ``fare > 50.5`` has one.
+
 ``bind`` tries this way first. The result is that of the general way (a test compares them). It leaves out the steps
-that have nothing to do here: there is no cast to look through, no literal to convert, and all engines agree.
+that have nothing to do here: there is no cast to look through, no engine that converts a literal in a way of its own.
 """
 
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 from evaluator.binding.leaves import BoundLeaf, Comparison, Lookup, Membership, NullTest, starts_with
@@ -14,6 +17,7 @@ from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language import expression as ex
 from evaluator.language.epoch import FIRST_GREGORIAN_DAY
 from evaluator.language.interval import Interval
+from evaluator.language.literal import exact_number
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
@@ -28,7 +32,7 @@ _LIMITS[Kind.DATE] = (FIRST_GREGORIAN_DAY, Type(Kind.BIGINT).integer_range()[1])
 
 
 def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:
-    """``column op constant`` of one type, ``IS NULL``, ``IN`` or ``LIKE 'prefix%'``, with the column; or None."""
+    """``column op constant``, ``IS NULL``, ``IN`` or ``LIKE 'prefix%'``, with the column; or None."""
     form = type(leaf)
     if form is ex.Compare:
         column = leaf.left  # type: ignore[attr-defined]
@@ -51,8 +55,13 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
     if isinstance(leaf, ex.In):
         return _bind_members(leaf, field)
     assert isinstance(leaf, ex.Compare)
-    op, constant = leaf.op, leaf.right
-    if type(constant) is not ex.Literal or not (constant.type is column_type or constant.type == column_type):
+    constant = leaf.right
+    if type(constant) is not ex.Literal:
+        return None
+    if constant.type.kind is Kind.DECIMAL:
+        decimal = _decimal(constant, column_type)
+        return None if decimal is None else (_compared(leaf, field, *decimal), field)
+    if not (constant.type is column_type or constant.type == column_type):
         return None
     value, kind = constant.value, column_type.kind
     limits = _LIMITS.get(kind)
@@ -64,16 +73,42 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
             return None
     elif kind is not Kind.DOUBLE or type(value) is not float or not math.isfinite(value) or value == 0.0:
         return None  # NaN, infinity and the two zeros are compared differently by engines
-    test = Comparison(
-        op, BoundColumn(field, column_type), BoundConstant(None, Interval(value, value, False, True), column_type)
-    )
-    lookup = Lookup(field, (value,)) if op in ("=", "<=>") else None
-    return BoundLeaf(leaf, test, (field.name,), None, lookup), field
+    return _compared(leaf, field, value, value), field
+
+
+def _compared(leaf: ex.Compare, field: Field, ordinal: Any, key: Any) -> BoundLeaf:
+    """A comparison with a constant: ``ordinal`` is its value among the bounds, ``key`` among keys."""
+    constant = BoundConstant(None, Interval(ordinal, ordinal, False, True), field.type)
+    lookup = Lookup(field, (key,)) if leaf.op in ("=", "<=>") else None
+    return BoundLeaf(leaf, Comparison(leaf.op, BoundColumn(field, field.type), constant), (field.name,), None, lookup)
+
+
+def _decimal(constant: ex.Literal, column: Type) -> tuple[Any, Any] | None:
+    """A decimal constant as an ordinal and as a key of a decimal or double column; None for the general way.
+
+    The general way is for 38 digits or more together, for 0 beside a double, which has two, and for a constant that
+    is no value of the column.
+    """
+    value, of = constant.value, constant.type
+    if type(value) is not Decimal or not value.is_finite() or of.precision + column.precision >= 38:
+        return None
+    if column.kind is Kind.DOUBLE:
+        nearest = float(value)
+        return (nearest, nearest) if nearest != 0.0 and math.isfinite(nearest) else None
+    if column.kind is not Kind.DECIMAL:
+        return None
+    numerator, denominator = value.as_integer_ratio()
+    ordinal, rest = divmod(numerator * 10**column.scale, denominator)
+    if rest or not -(1 << 63) <= ordinal < 1 << 63:
+        return None
+    return ordinal, exact_number(value)
 
 
 def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
     """``column IN (...)`` over whole numbers of any width, or dates or text, of the column's type; or NULL of it."""
     column_type, has_null = field.type, False
+    if column_type.kind is Kind.DECIMAL:
+        return _bind_decimals(leaf, field)
     is_integer = column_type.kind.is_integer
     values: list[Any] = []
     limits, form = _LIMITS.get(column_type.kind), (str if column_type.kind is Kind.STRING else int)
@@ -95,6 +130,23 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
         return None
     test = Membership(BoundColumn(field, column_type), Members.of(values, array_dtype(column_type), has_null))
     return BoundLeaf(leaf, test, (field.name,), None, Lookup(field, tuple(values))), field
+
+
+def _bind_decimals(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
+    """``column IN (...)`` over decimals."""
+    found = []
+    for member in leaf.members:
+        decimal = (
+            _decimal(member, field.type) if type(member) is ex.Literal and member.type.kind is Kind.DECIMAL else None
+        )
+        if decimal is None:
+            return None
+        found.append(decimal)
+    if not found:
+        return None
+    ordinals, keys = zip(*found, strict=True)
+    test = Membership(BoundColumn(field, field.type), Members.of(ordinals, array_dtype(field.type), has_null=False))
+    return BoundLeaf(leaf, test, (field.name,), None, Lookup(field, keys)), field
 
 
 def _bind_prefix(leaf: ex.Like, field: Field) -> tuple[BoundLeaf, Field] | None:

@@ -3,7 +3,7 @@
 The kept slices are found the cheapest way for their number:
 
     up to 200 slices   plain Python values                                          evaluation.small
-    up to 4,096        all bounds are compared, where no column has an index        evaluation.flat_scan
+    up to 20,000       all bounds are compared, where no column has an index        evaluation.flat_scan
     more               a search of the pruning formula                              evaluation.formula_search
     deeply nested      outcomes of all leaves, combined (more than 200 levels)      evaluation.leaf_outcomes
 
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import BoundLeaf, Prefix, is_plain
+from evaluator.binding.leaves import BoundLeaf
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation import flat_scan, small
@@ -105,8 +105,10 @@ class WholeEvaluation:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         if self.n <= small.MAX_SLICES:
             return self._few_kept()
-        if self.n <= flat_scan.MAX_SLICES and all(map(self._is_flat, self._bound.leaves)):
-            return flat_scan.scan(self._bound, self.n, [provider.statistics for provider in self._providers])
+        if self.n <= flat_scan.MAX_SLICES:
+            rows = flat_scan.scan(self._bound, self.n, [provider.statistics for provider in self._providers])
+            if rows is not None:
+                return rows
         from evaluator.evaluation.formula_search import MAX_DEPTH, depth_of, search
         from evaluator.evaluation.pruning_formula import formula_of, is_opaque
 
@@ -116,13 +118,6 @@ class WholeEvaluation:
         if depth_of(formula) > MAX_DEPTH:
             return np.flatnonzero(self._by_leaves() & outcome.TRUE)
         return search(formula, self.n, self._evaluate_opaque)
-
-    def _is_flat(self, leaf: BoundLeaf) -> bool:
-        """Whether the bounds of one column in each slice say all that is known of a leaf, and no index finds them."""
-        if not is_plain(leaf.test) or (isinstance(leaf.test, Prefix) and leaf.test.pattern is not None):
-            return False
-        of_columns = [provider.statistics.get(name) for provider in self._providers for name in leaf.columns]
-        return all(one is None or (one.parts is None and one.index is None) for one in of_columns)
 
     def _by_leaves(self) -> Outcomes:
         return outcomes_of(self._bound.program, lambda index: self.leaves[index].outcomes, self.n)

@@ -30,10 +30,12 @@ def to_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
-def to_numpy(array: pa.Array) -> npt.NDArray[Any]:
-    """``(k,)``; read-only, and numbers share memory with the array. Raises ValueError for nulls and other types."""
+def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """``(k,)``; read-only. Numbers of one chunk share memory with it. Raises ValueError for nulls and other types."""
     if array.null_count:
         raise ValueError("an array with nulls")
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     kind, start, count = array.type, array.offset, len(array)
     if pa.types.is_boolean(kind):
         dtype: Any = np.dtype(np.bool_)

@@ -22,9 +22,10 @@ Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaluator.language.literal_text import key_value, keys_text, literal_text, moment_text, quoted
 from evaluator.language.types import Kind, Type
@@ -224,25 +225,26 @@ class Unknown(HudiExpression):
     reason: str
 
 
+#: The direct children of the nodes that have some, by class: most nodes are columns and literals.
+_CHILDREN: Mapping[type[Node], Callable[[Any], tuple[Node, ...]]] = {
+    And: attrgetter("children"),
+    Or: attrgetter("children"),
+    Not: lambda node: (node.child,),
+    Compare: attrgetter("left", "right"),
+    In: lambda node: (node.operand, *node.members),
+    InKeys: lambda node: (node.operand,),
+    IsNull: lambda node: (node.operand,),
+    Like: lambda node: (node.operand,),
+    Cast: lambda node: (node.operand,),
+    Call: attrgetter("arguments"),
+    If: attrgetter("condition", "then", "otherwise"),
+}
+
+
 def children_of(node: Node) -> tuple[Node, ...]:
     """The direct children of a node, operands included, in the order in which they are written."""
-    match node:
-        case And(children=children) | Or(children=children):
-            return children
-        case Not(child=child):
-            return (child,)
-        case Compare(left=left, right=right):
-            return (left, right)
-        case In(operand=operand, members=members):
-            return (operand, *members)
-        case IsNull(operand=operand) | Like(operand=operand) | Cast(operand=operand) | InKeys(operand=operand):
-            return (operand,)
-        case Call(arguments=arguments):
-            return arguments
-        case If(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case _:
-            return ()
+    children = _CHILDREN.get(type(node))
+    return () if children is None else children(node)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -263,7 +265,9 @@ def walk_distinct(node: Node, children: Callable[[Node], tuple[Node, ...]] = chi
         if id(current) not in seen:
             seen.add(id(current))
             yield current
-            stack.extend(reversed(children(current)))
+            below = children(current)
+            if below:
+                stack.extend(reversed(below))
 
 
 def fold(

@@ -13,7 +13,6 @@ one form of value, so that any two numbers compare exactly in Python:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from evaluator.language.records import record
@@ -41,11 +40,11 @@ class Interval:
 
     def with_bounds(self, lo: Any, hi: Any) -> Interval:
         """Other bounds, same NULL and value."""
-        return replace(self, lo=lo, hi=hi)
+        return Interval(lo, hi, self.null, self.value)
 
     def nullable(self) -> Interval:
         """The same, but NULL may occur too."""
-        return replace(self, null=True)
+        return Interval(self.lo, self.hi, True, self.value)
 
 
 UNKNOWN = Interval()

@@ -184,7 +184,9 @@ def wall_clock_of_text(text: str) -> int | Fraction:
 
 
 def _scaled(number: Any, scale: int) -> int | Fraction:
-    return number * scale if type(number) is int else _plain(Fraction(number) * scale)
+    if type(number) is int:
+        return number * scale
+    return _plain((number if type(number) is Fraction else Fraction(number)) * scale)
 
 
 def _plain(number: Fraction) -> int | Fraction:
@@ -364,7 +366,7 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
         case _:
             raise UnsupportedError(f"a timestamp compared with {literal} is not decided")
     ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
-    first = math.floor(Fraction(wall_clock) / DAY)
+    first = wall_clock // DAY
     if first < FIRST_DAY:
         _checked_day(first)
     if first < FIRST_GREGORIAN_DAY or (wall_clock < FIRST_SHOWN + DAY and semantics.time_zone != "UTC"):

@@ -29,6 +29,7 @@ from evaluator.statistics.codes import Codes, sort_keys
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.groups import Bound, SliceGroup, slice_groups
 from evaluator.statistics.ranges import GREATEST, LEAST
+from evaluator.statistics.ranks import Ranks
 from evaluator.statistics.stored_bounds import Bounds, taken
 
 __all__ = [
@@ -60,6 +61,7 @@ class ColumnStatistics:
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
     parts               the same by part of a slice (its files, or values within them), where it is known
     index               the search index that ``indexing.with_index`` builds
+    ranks               ranks of text, binary and wide decimals, which ``indexing.with_ranks`` makes
     trust               ``(n,) uint8``, codes of ``statistics.distrust.Trust``: why a statistic is missing or distrusted
     """
 
@@ -74,6 +76,7 @@ class ColumnStatistics:
     trust: npt.NDArray[np.uint8]
     parts: PartStatistics | None = None
     index: ColumnIndex | None = None
+    ranks: Ranks | None = None
 
     def __len__(self) -> int:
         return len(self.lo)

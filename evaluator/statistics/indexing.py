@@ -3,7 +3,8 @@
     bounds of all slices  ->  edges  ->  codes  ->  sorted codes, interval index, zone map
 
 Building takes about a second per two million slices. A table of some thousand slices is evaluated faster without an
-index; the owner of the statistics decides (``index_store.opened_table``, ``index_store.snapshots``).
+index, and text in it by ranks (``ranks``); the owner of the statistics decides (``index_store.cached_statistics``,
+``index_store.snapshots``).
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from evaluator.statistics.codes import ABOVE, BELOW, MAX_EDGES, BoundCodes, Code
 from evaluator.statistics.column_index import ColumnIndex, ZoneMap
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.interval_index import IntervalIndex
-from evaluator.statistics.stored_bounds import Bounds, concatenated, taken
+from evaluator.statistics.ranks import Ranks
+from evaluator.statistics.stored_bounds import Bounds, concatenated, is_storable, taken
 
-__all__ = ["SLICES_PER_ZONE", "with_index"]
+__all__ = ["SLICES_PER_ZONE", "with_index", "with_ranks"]
 
 SLICES_PER_ZONE = 1024
 
@@ -47,6 +49,13 @@ def with_index(
         coder, lower, BoundCodes.of(hi), IntervalIndex.of(lower, hi), ZoneMap.of(lo, hi, slices_per_zone)
     )
     return replace(statistics, index=index)
+
+
+def with_ranks(statistics: ColumnStatistics) -> ColumnStatistics:
+    """The same statistics with ranks, where the bounds are no numbers of a machine; others as they are."""
+    if not is_storable(statistics.type) or statistics.ranks is not None:
+        return statistics
+    return replace(statistics, ranks=Ranks.of(statistics.lo, statistics.hi))
 
 
 def _codes(coder: Coder, values: Bounds, known: npt.NDArray[np.bool_], code_of_unknown: np.uint16) -> Codes:

@@ -209,11 +209,15 @@ class DeletedRecord:
 
 def deleted_keys(content: bytes) -> list[str]:
     """The record keys of a DELETE block of version 3 (Avro ``HoodieDeleteRecordList``); older versions are refused."""
-    return [one.key for one in deleted_records(content)]
+    return [key for key, _, _ in _deleted(content)]
 
 
 def deleted_records(content: bytes) -> list[DeletedRecord]:
     """The records of such a block, apart from those without a key. Raises FormatError."""
+    return [DeletedRecord(*one) for one in _deleted(content)]
+
+
+def _deleted(content: bytes) -> list[tuple[str, str, int | str | None]]:
     if len(content) < 8:
         raise FormatError("a delete block is cut off")
     version, length = _INTS.unpack_from(content, 0)
@@ -227,7 +231,7 @@ def deleted_records(content: bytes) -> list[DeletedRecord]:
         raise FormatError("a delete block cannot be decoded") from error
 
 
-def _delete_records(data: bytes) -> Iterator[DeletedRecord]:
+def _delete_records(data: bytes) -> Iterator[tuple[str, str, int | str | None]]:
     position = 0
     while True:
         count, position = read_varint(data, position)
@@ -243,7 +247,7 @@ def _delete_records(data: bytes) -> Iterator[DeletedRecord]:
             _, position = _optional_text(data, position)
             kind, value, position = _ordering_value(data, position)
             if key is not None:
-                yield DeletedRecord(key, kind, value)
+                yield key, kind, value
 
 
 def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:

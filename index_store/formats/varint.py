@@ -9,6 +9,9 @@ __all__ = ["read_varint"]
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """The integer at a position and where it ends. Raises FormatError when it is too long, IndexError at the end."""
+    byte = data[position]
+    if byte < 128:  # nearly all are
+        return (byte >> 1) ^ -(byte & 1), position + 1
     value = shift = 0
     while True:
         byte = data[position]

@@ -26,7 +26,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import INT, STRING, Kind, Type
 from evaluator.reference.row_functions import call
 from evaluator.statistics.columns import ColumnStatistics, from_values
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from evaluator.statistics.layers import Layers
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.parquet_footers import Proof
@@ -209,11 +209,13 @@ def _statistics(
 
 
 def _with_indexes(rng: random.Random, table: Table) -> Table:
-    """Few edges and small blocks, so that codes tie and blocks are met; or as many as a real index has."""
+    """Few edges and small blocks, so that codes tie and blocks are met; or as many as a real index has; or ranks."""
     edges, block = rng.choice(((1, 4), (2, 8), (3, 16), (7, 32), (60_000, 1024)))
-    in_arrow = rng.random() < 0.5
+    in_arrow, ranked = rng.random() < 0.5, rng.random() < 0.3
 
     def index(statistics: ColumnStatistics) -> ColumnStatistics:
+        if ranked:
+            return with_ranks(stored(statistics) if in_arrow else statistics)
         indexed_statistics = with_index(statistics, edges, block)
         if not in_arrow or indexed_statistics.index is None:
             return indexed_statistics

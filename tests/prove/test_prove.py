@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,11 @@ def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_scan_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.evaluation.flat_scan.scan", lambda *of: scan(*of)[1:])
+    def missing_the_first(*of: Any) -> Any:
+        rows = scan(*of)
+        return None if rows is None else rows[1:]
+
+    monkeypatch.setattr("evaluator.evaluation.flat_scan.scan", missing_the_first)
     assert any("search: " in failure for failure in run(1, FILTERS).failures)
 
 

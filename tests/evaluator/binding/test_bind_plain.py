@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
 
 import pytest
 
@@ -71,11 +72,23 @@ VALUES = [
 OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
 
 
-def in_general(leaf: ex.HudiExpression, semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> general.BoundLeaf:
+def in_general(
+    leaf: ex.HudiExpression, semantics: Semantics, monkeypatch: pytest.MonkeyPatch, schema: Schema = SCHEMA
+) -> general.BoundLeaf:
     with monkeypatch.context() as patched:
         patched.setattr(general, "bind_plain", lambda *_: None)
-        [result] = general.bind(leaf, SCHEMA, semantics).leaves
+        [result] = general.bind(leaf, schema, semantics).leaves
     return result
+
+
+def assert_same_list(quick: general.BoundLeaf, wanted: general.BoundLeaf) -> None:
+    assert (quick.columns, quick.reason, quick.lookup) == (wanted.columns, wanted.reason, wanted.lookup)
+    assert isinstance(quick.test, Membership)
+    assert isinstance(wanted.test, Membership)
+    assert quick.test.operand == wanted.test.operand
+    assert list(quick.test.members.values) == list(wanted.test.members.values)
+    assert quick.test.members.has_null is wanted.test.members.has_null
+    assert quick.test.members.array.dtype == wanted.test.members.array.dtype
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -92,6 +105,43 @@ def test_what_is_bound_quickly_is_what_is_bound_in_general(
         if actual is not None:
             quick += 1
             assert actual[0] == in_general(leaf, semantics, monkeypatch)
+    assert quick > 100
+
+
+DECIMALS = [
+    ex.Literal(Decimal(text), decimal_type(precision, scale))
+    for text in ("50.5", "-3.25", "1.005", "0", "-0.00", "7", "1E+3", "1E+400", "0.1", "99999999999999999999", "NaN")
+    for precision, scale in ((3, 1), (10, 2), (18, 2), (20, 5), (28, 2), (38, 2))
+]
+EXACT = [DOUBLE, FLOAT, BIGINT, STRING, *(decimal_type(*of) for of in ((5, 0), (10, 2), (18, 4), (20, 3), (38, 4)))]
+WITH_DECIMALS = Schema([Field(f"c{i}", of) for i, of in enumerate(EXACT)])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_decimal_constant_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "UTC")
+    quick = set()
+    for (index, of), constant, op in itertools.product(enumerate(EXACT), DECIMALS, OPS):
+        leaf = ex.Compare(op, ex.Column((f"c{index}",)), constant)
+        actual = bind_plain(leaf, WITH_DECIMALS, semantics)
+        if actual is not None:
+            quick.add(of)
+            wanted = in_general(leaf, semantics, monkeypatch, WITH_DECIMALS)
+            assert actual[0] == wanted, (of, constant)
+            assert type(actual[0].test.right.interval.lo) is type(wanted.test.right.interval.lo)
+    assert quick == {of for of in EXACT if of.kind in (Kind.DOUBLE, Kind.DECIMAL) and of.precision < 36}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_list_of_decimals_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "UTC")
+    quick = 0
+    for (index, _), first, second in itertools.product(enumerate(EXACT), DECIMALS, DECIMALS[::7]):
+        leaf = ex.In(ex.Column((f"c{index}",)), (first, second))
+        actual = bind_plain(leaf, WITH_DECIMALS, semantics)
+        if actual is not None:
+            quick += 1
+            assert_same_list(actual[0], in_general(leaf, semantics, monkeypatch, WITH_DECIMALS))
     assert quick > 100
 
 
@@ -135,14 +185,7 @@ def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypat
         actual = bind_plain(leaf, SCHEMA, semantics)
         assert actual is not None or members != [5] or not (of.kind.is_integer and own.kind.is_integer)
         if actual is not None:
-            quick, wanted = actual[0], in_general(leaf, semantics, monkeypatch)
-            assert (quick.columns, quick.reason, quick.lookup) == (wanted.columns, wanted.reason, wanted.lookup)
-            assert isinstance(quick.test, Membership)
-            assert isinstance(wanted.test, Membership)
-            assert quick.test.operand == wanted.test.operand
-            assert list(quick.test.members.values) == list(wanted.test.members.values)
-            assert quick.test.members.has_null is wanted.test.members.has_null
-            assert quick.test.members.array.dtype == wanted.test.members.array.dtype
+            assert_same_list(actual[0], in_general(leaf, semantics, monkeypatch))
 
 
 @pytest.mark.parametrize(

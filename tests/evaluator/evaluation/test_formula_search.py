@@ -19,7 +19,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
 from evaluator.statistics.codes import ABOVE, BELOW, BoundCodes, Coder
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from evaluator.statistics.interval_index import IntervalIndex
 
 WIDE_DECIMAL = decimal_type(20, 2)
@@ -174,7 +174,7 @@ def test_an_indexed_search_finds_the_slices_whose_outcome_holds_true(seed: int) 
         expression = table.filter(plain, choose.randrange(4))
         bound = bind(expression, SCHEMA, Semantics.named(choose.choice(["spark", "hive"]), "UTC"))
         wanted = evaluate(bound, table.n, [StatisticsProvider("x", plain)]).outcomes
-        for statistics in (plain, indexed):
+        for statistics in (plain, {name: with_ranks(known) for name, known in plain.items()}, indexed):
             actual = evaluate(bound, table.n, [StatisticsProvider("x", statistics)])
             assert actual.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist(), str(expression)
             assert actual.fully_matched_rows.tolist() == np.flatnonzero(wanted == TRUE).tolist(), str(expression)

@@ -20,7 +20,7 @@ from evaluator.language.outcome import Outcomes
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
-from evaluator.statistics.indexing import with_index
+from evaluator.statistics.indexing import with_index, with_ranks
 from tests.evaluator.short_forms import col, lit
 from tests.evaluator.strategies import (
     SCHEMA,
@@ -266,7 +266,7 @@ def test_the_search_finds_the_kept_and_the_fully_matched_slices(data: st.DataObj
     indexed = {name: with_index(s, edges, block) for name, s in plain.items()}
     bound = bind(expression, SCHEMA, semantics)
     actual = evaluate(bound, n, [StatisticsProvider("column_stats", plain)]).outcomes
-    for known in (plain, indexed):
+    for known in (plain, {name: with_ranks(s) for name, s in plain.items()}, indexed):
         searched = evaluate(bound, n, [StatisticsProvider("column_stats", known)])
         assert searched.kept_rows.tolist() == np.flatnonzero(actual & outcome.TRUE).tolist()
         assert searched.fully_matched_rows.tolist() == np.flatnonzero(actual == outcome.TRUE).tolist()

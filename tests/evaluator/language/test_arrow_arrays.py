@@ -26,6 +26,16 @@ def test_numbers_go_there_and_back(dtype: type, count: int) -> None:
         assert to_numpy(array.slice(start, 5)).tolist() == numbers[start : start + 5].tolist()
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.bool_])
+@pytest.mark.parametrize("sizes", [[], [3], [3, 0, 9]], ids=str)
+def test_chunks_are_one_array(dtype: type, sizes: list[int]) -> None:
+    numbers = [np.arange(size).astype(dtype) for size in sizes]
+    chunked = pa.chunked_array([to_arrow(one) for one in numbers], pa.from_numpy_dtype(np.dtype(dtype)))
+    assert to_numpy(chunked).dtype == dtype
+    assert to_numpy(chunked).tolist() == [value for one in numbers for value in one.tolist()]
+    assert to_numpy(chunked.slice(1, 5)).tolist() == chunked.slice(1, 5).to_pylist()
+
+
 def test_every_other_number_is_copied() -> None:
     assert to_arrow(np.arange(10)[::3]).to_pylist() == [0, 3, 6, 9]
     assert to_arrow(np.arange(10)[::-3] > 4).to_pylist() == [True, True, False, False]
