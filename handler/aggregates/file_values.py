@@ -3,7 +3,9 @@
     the column                                             exact
     -----------------------------------------------------  -----------------------------------------------------
     whole numbers, booleans, decimals, days, moments       the NULLs, and the least and the greatest value
-    text, binary, float and double                         the NULLs: bounds may be cut, or leave out a NaN (P1, P2)
+    text                                                   the NULLs; the value where both bounds are the same, which
+                                                           they are not when they are cut
+    binary, float and double                               the NULLs: bounds may be cut, or leave out a NaN (P1, P2)
     a day before 1582-10-15, a moment before 1900          the NULLs: a reader may rebase it (P13)
     missing in the file, and read as NULL (P6)             all NULL
     a partition column that is read from the path (C11)    its one value
@@ -129,6 +131,8 @@ class FileValues:
             return ColumnValues(why=f"column {name} is {found.type.text} in the file and {column.type} in the table")
         if found.nulls == found.rows:
             return ColumnValues(found.nulls)
+        if column.type.kind.is_text and found.lo is not None and found.lo == found.hi:
+            return ColumnValues(found.nulls, (found.lo.decode("utf-8"),) * 2)
         if column.type.kind not in _BOUNDED | _TIMESTAMPS:
             return ColumnValues(found.nulls, why=f"bounds of column {name} of type {column.type} are not exact")
         if found.lo is None or not _is_never_rebased(found.lo, found.hi, column.type.kind):

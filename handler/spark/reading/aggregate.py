@@ -81,7 +81,7 @@ def aggregate(
     rest = question.filtered(spark, rest)
     if not split.answered:
         return rest.agg(*columns)
-    return _with_totals(rest, columns, list(aggregates), split)
+    return _with_totals(spark, rest, columns, list(aggregates), split)
 
 
 def plan_aggregate(
@@ -127,18 +127,27 @@ def _planned(
         return plan, scan_all(plan, list(map(str, known)), str(error), kept)
 
 
-def _with_totals(rest: DataFrame, columns: list[Column], names: list[str], split: AggregateSplit) -> DataFrame:
+def _with_totals(
+    spark: SparkSession, rest: DataFrame, columns: list[Column], names: list[str], split: AggregateSplit
+) -> DataFrame:
     """The aggregates of the rows that are read, with those of the slices that are not."""
     asked = [one for one in split.aggregates if isinstance(one, Aggregate)]
     counted = [F.lit(0) if one.column is None else F.count(f"`{quoted(one.column)}`") for one in asked]
+    read = rest.agg(*columns, *counted)
+    if not split.scanned:  # one row, as of no rows, without a scan and an exchange
+        empty = [0 if one.function == "count" else None for one in asked] + [0] * len(asked)
+        constants = [F.lit(value).cast(of.dataType) for value, of in zip(empty, read.schema, strict=True)]
+        read = spark.range(0, 1, 1, 1).select(*constants)
     places = range(len(asked))
-    read = rest.agg(*columns, *counted).toDF(*(f"{what} {i}" for what in ("value", "count") for i in places))
-    return read.select(*(_together(asked[i].function, read, i, split.totals[i]).alias(names[i]) for i in places))
+    read = read.toDF(*(f"{what} {place}" for what in ("value", "count") for place in places))
+    return read.select(
+        *(_together(asked[place].function, read, place, split.totals[place]).alias(names[place]) for place in places)
+    )
 
 
 def _together(function: Function, read: DataFrame, place: int, value: Any) -> Column:
     """The value of the rows that are read, with that of the slices that are not."""
-    ours, of = F.col(f"`value {place}`"), read.schema[place].dataType
+    ours, count, of = F.col(f"`value {place}`"), F.col(f"`count {place}`"), read.schema[place].dataType
     if value is None:
         return ours
     theirs = _constant(value, of)
@@ -146,11 +155,12 @@ def _together(function: Function, read: DataFrame, place: int, value: Any) -> Co
         case "count":
             return ours + theirs
         case "min":
-            return F.least(ours, theirs)
+            both = F.least(ours, theirs)
         case "max":
-            return F.greatest(ours, theirs)
+            both = F.greatest(ours, theirs)
         case "sum":  # one that overflowed is NULL, too
-            return F.when(F.col(f"`count {place}`") == 0, theirs).otherwise((ours + theirs).cast(of))
+            both = F.when(count == 0, theirs).otherwise((ours + theirs).cast(of))
+    return F.when(count >= 0, both)  # always so, and nullable as Spark's own
 
 
 def _constant(value: Any, of: DataType) -> Column:
