@@ -5,6 +5,7 @@
     whole numbers, booleans, decimals, days, moments       the NULLs, and the least and the greatest value
     text                                                   the NULLs; the value where both bounds are the same, which
                                                            they are not when they are cut
+    Hudi's own columns                                     the NULLs: a writer may fill in other values
     binary, float and double                               the NULLs: bounds may be cut, or leave out a NaN (P1, P2)
     a day before 1582-10-15, a moment before 1900          the NULLs: a reader may rebase it (P13)
     missing in the file, and read as NULL (P6)             all NULL
@@ -43,7 +44,7 @@ from index_store.storage.errors import FormatError
 from index_store.table.file_types import ABSENT
 from index_store.table.footer_values import FooterValues, footer_values
 from index_store.table.schema_history import NameHistory, read_name_history
-from index_store.table.table_schema import from_arrow
+from index_store.table.table_schema import META_COLUMNS, from_arrow
 
 __all__ = ["ColumnValues", "FileValues"]
 
@@ -131,7 +132,8 @@ class FileValues:
             return ColumnValues(why=f"column {name} is {found.type.text} in the file and {column.type} in the table")
         if found.nulls == found.rows:
             return ColumnValues(found.nulls)
-        if column.type.kind.is_text and found.lo is not None and found.lo == found.hi:
+        is_text = column.type.kind.is_text
+        if is_text and name not in META_COLUMNS and found.lo is not None and found.lo == found.hi:
             return ColumnValues(found.nulls, (found.lo.decode("utf-8"),) * 2)
         if column.type.kind not in _BOUNDED | _TIMESTAMPS:
             return ColumnValues(found.nulls, why=f"bounds of column {name} of type {column.type} are not exact")

@@ -32,7 +32,7 @@ from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.file_values import ColumnValues, FileValues
 from handler.planning.plan import Plan, slice_as_dict
 from index_store import FileSlice, Table
-from index_store.formats.parquet_footers import Footers
+from index_store.formats.parquet_footers import FOOTER_BYTES, Footers
 
 __all__ = ["MAX_FOOTERS", "AggregateSplit", "AnsweredSlice", "ScannedSlice", "scan_all", "split_aggregates"]
 
@@ -244,7 +244,7 @@ def _values_by_slice(
         if why:
             yield item, why
         elif path not in known:
-            yield item, f"the limit of {MAX_FOOTERS} footers or {SECONDS:g} seconds is reached"
+            yield item, f"the limit of {MAX_FOOTERS} footers, {SECONDS:g} seconds, {FOOTER_BYTES >> 20} MiB is reached"
         elif known[path] is None:
             yield item, "the footer of the base file cannot be read"
         else:

@@ -206,6 +206,12 @@ SCANNED = {
     "a sum of long decimals": (pa.array([Decimal("1.00")] * 2, pa.decimal128(30, 2)), {}, "sum(wide)", "may overflow"),
     "another type": (pa.array(["1", "2"]), {}, "count(i)", "i is string in the file and bigint in the table"),
     "other letters": (pa.array([1, 2]), {"letters": True}, "count(i)", "a name of other letters"),
+    "a column of Hudi's": (
+        pa.array(["f", "f"]),
+        {},
+        "min(_hoodie_file_name)",
+        "_hoodie_file_name of type string are not exact",
+    ),
     "a sum beyond 64 bits": (pa.array([2**62, 2**62]), {}, "sum(i)", "beyond the type of the result"),
 }
 
@@ -286,7 +292,7 @@ def test_more_footers_than_the_limit_are_not_read(folders, monkeypatch):
     monkeypatch.setattr(split_module, "MAX_FOOTERS", 2)
     split = split_aggregates(plan, asked)
     assert split.totals == (4, 12)
-    assert split.reasons == (("the limit of 2 footers or 10 seconds is reached", 1),)
+    assert split.reasons == (("the limit of 2 footers, 10 seconds, 32 MiB is reached", 1),)
 
 
 def test_a_file_that_cannot_be_read_is_scanned(folders):
