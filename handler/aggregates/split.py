@@ -168,6 +168,10 @@ def split_aggregates(
         Aggregate(one.function, None if column is None else column.name)
         for one, column in zip(aggregates, columns, strict=True)
     ]
+    for one, column in zip(resolved, columns, strict=True):
+        if column is not None and not _may_be_exact(one, column):
+            why = f"{one}: footers have no exact answer for the type {column.type}"
+            return scan_all(plan, list(map(str, resolved)), why, items)
     answered: list[AnsweredSlice] = []
     scanned: list[ScannedSlice] = []
     totals: list[Any] = [None] * len(resolved)
@@ -219,6 +223,14 @@ def _column(name: str, schema: Schema) -> Field:
     if "." in found.name:
         raise UnsupportedError(f"{found.name} is a field of a struct, which is NULL where the struct is")
     return found
+
+
+def _may_be_exact(aggregate: Aggregate, column: Field) -> bool:
+    """Whether the footer of some file may have the value; where not, none is read."""
+    kind = column.type.kind
+    if aggregate.function == "sum":
+        return kind.is_integer or (kind is Kind.DECIMAL and column.type.precision <= _MAX_SUMMED_DIGITS)
+    return kind is not Kind.OTHER and (aggregate.function == "count" or not (kind.is_fractional or kind is Kind.BINARY))
 
 
 def _values_by_slice(
@@ -290,10 +302,6 @@ def _of_column(aggregate: Aggregate, column: Field, rows: int, found: ColumnValu
         return True, lo
     if aggregate.function == "max":
         return True, hi
-    if not (column.type.kind.is_integer or column.type.kind is Kind.DECIMAL):
-        return False, f"a sum of column {column.name} of type {column.type} is not exact"
-    if column.type.precision > _MAX_SUMMED_DIGITS:
-        return False, f"a sum of column {column.name} of type {column.type} may overflow"
     return (True, lo * count) if lo == hi else (False, f"the file holds several values of column {column.name}")
 
 
