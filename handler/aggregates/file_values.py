@@ -101,7 +101,7 @@ class FileValues:
             have = frozenset(footer.schema.to_arrow_schema().names)
             wanted = pa.schema([self._arrow.field(name) for name in names])
             fixed = self._partitions.values(item.partition, wanted, have)
-            proven = footer_values(footer, [name for name in names if name not in fixed])
+            proven = footer_values(footer, names)
         except UnsupportedError as error:
             return str(error).removeprefix(f"{item.base_file}: ")
         except (OSError, pa.ArrowException, FormatError, IndexError, ValueError) as error:
