@@ -25,7 +25,7 @@ from handler.catalyst.tree import missing_parts
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 
-__all__ = ["AnalysedPart", "analyse", "exact_parts", "frame_of_plan", "named_relation"]
+__all__ = ["AnalysedPart", "analyse", "empty_relation", "exact_parts", "frame_of_plan", "named_relation"]
 
 #: A condition's nodes, and the values that the JSON leaves out, by the index of their node.
 AnalysedPart = tuple[Items, Mapping[int, Any]]
@@ -50,7 +50,7 @@ def analyse(
     None when the analyser made more than a filter of the condition. It is mostly one condition. One of several parts,
     some with constants to compute and some with the clock, is taken apart. Raises what Spark raises.
     """
-    relation = _relation(spark, schema)
+    relation = empty_relation(spark, schema)
     if qualifier:
         relation = named_relation(spark, relation, qualifier)
     plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
@@ -115,7 +115,7 @@ def _with_parts(plan: Any, items: Items) -> AnalysedPart:
     return items, exact_parts(plan.condition(), items, fields) if fields else {}
 
 
-def _relation(spark: SparkSession, schema: StructType) -> Any:
+def empty_relation(spark: SparkSession, schema: StructType) -> Any:
     """The JVM's DataFrame of this schema, without rows."""
     relations = _RELATIONS.setdefault(spark, {})
     text = schema.json()

@@ -20,19 +20,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Literal, get_args
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
 from handler.planning.arguments import check_session
+from handler.planning.plan import Plan
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
-from handler.spark.catalyst.conditions import Condition, named_frame
+from handler.spark.catalyst.conditions import Condition, TableNames, named_frame
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.extension.installing import install_extension
 from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
@@ -45,7 +47,7 @@ from handler.spark.reading.scans import quoted, scans_of
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["Query", "RowReader", "frame_of", "read", "source_of"]
+__all__ = ["Query", "Question", "RowReader", "frame_of", "narrowed_frame", "question_of", "read", "source_of"]
 
 RowReader = Literal["own", "hudi"]
 
@@ -90,33 +92,93 @@ def read(
     this. The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its
     rows cannot be read rightly: the message says what to do.
     """
-    for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(RowReader))):
-        if given not in known and (name, given) != ("query", None):
-            raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
-    check_spark(spark, path, _CALL)
+    if reader not in get_args(RowReader):
+        raise UnsupportedError(f"reader {reader!r} (known: {', '.join(get_args(RowReader))})")
+    question = question_of(
+        spark, path, condition, as_of, query, storage_options, options, alias, strict=strict, call=_CALL
+    )
+    if reader == "hudi":
+        frame = _narrowed_by_hudi(spark, question.source, question.schema, question.query)
+    else:
+        question.check_names()
+        kept: Sequence[FileSlice] = question.opened.at(question.as_of).slices.items
+        if question.conditions:
+            kept = question.kept(question.plan(spark, strict=strict))
+        frame = frame_of(spark, question.source, kept, question.schema, question.query)
+    return question.filtered(spark, frame)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of a table: its rows, or aggregates of them, under conditions, as of an instant or the latest."""
+
+    opened: OpenTable
+    conditions: tuple[str | Column, ...]
+    as_of: str | None
+    query: Query
+    names: TableNames
+    source: SliceSource
+    schema: StructType
+    by_id: bool
+
+    def check_names(self) -> None:
+        """Raise UnsupportedError where reading by name, as is done here, would give other rows than Hudi's reader."""
+        if self.by_id:
+            check_names_stay(self.opened.table, 'reader="hudi"')
+
+    def plan(self, spark: SparkSession, *, strict: bool) -> Plan:
+        """The plan of the conditions; without any, of all slices."""
+        return prune_opened(spark, self.opened, self.conditions, self.as_of, self.names, strict=strict)
+
+    def kept(self, plan: Plan) -> Sequence[FileSlice]:
+        """The slices that the query reads of those that the plan keeps."""
+        return plan.kept if self.query == "snapshot" else slices_of_base_files(plan)
+
+    def filtered(self, spark: SparkSession, frame: DataFrame) -> DataFrame:
+        """Those rows of a frame, under the table's name, that satisfy the conditions."""
+        frame = named_frame(spark, frame, self.names.qualifier)
+        for part in self.conditions:
+            frame = frame.where(part)
+        return frame
+
+
+def question_of(
+    spark: SparkSession,
+    path: OpenTable | str | os.PathLike[str],
+    condition: Condition | None,
+    as_of: str | None,
+    query: Query | None,
+    storage_options: Mapping[str, str] | None,
+    options: Mapping[str, str] | None,
+    alias: str | None,
+    *,
+    strict: bool,
+    call: str,
+) -> Question:
+    """The arguments of ``read`` as one, with the table opened; ``call``: how the function is called.
+
+    Raises as ``read`` does.
+    """
+    if query is not None and query not in get_args(Query):
+        raise UnsupportedError(f"query {query!r} (known: {', '.join(get_args(Query))})")
+    check_spark(spark, path, call)
     check_session(None, as_of, strict, None)
-    conditions = () if condition is None else check_conditions(condition, _CALL)
+    conditions = () if condition is None else check_conditions(condition, call)
     asked = read_options(options, settings_of(spark), query)
-    as_of, kind = agreed("as_of", as_of, asked.as_of), asked.query or "snapshot"
+    as_of = agreed("as_of", as_of, asked.as_of)
     opened = path if isinstance(path, OpenTable) else open_table(path, asked.table, storage_options=storage_options)
     names = table_names(spark, opened, conditions, as_of, alias)
-    slices = opened.at(as_of).slices
-    kept: Sequence[FileSlice] = slices.items
-    if reader == "own" and asked.by_id:
-        check_names_stay(opened.table, 'reader="hudi"')
-    if conditions and reader == "own":
-        plan = prune_opened(spark, opened, conditions, as_of, names, strict=strict)
-        kept = plan.kept if kind == "snapshot" else slices_of_base_files(plan)
-    schema = spark_schema(opened.table, slices.instant)
-    source = source_of(opened, slices.instant)
-    if reader == "hudi":
-        frame = _narrowed_by_hudi(spark, source, schema, kind)
-    else:
-        frame = frame_of(spark, source, kept, schema, kind)
-    frame = named_frame(spark, frame, names.qualifier)
-    for part in conditions:
-        frame = frame.where(part)
-    return frame
+    instant = opened.at(as_of).slices.instant
+    return Question(
+        opened=opened,
+        conditions=conditions,
+        as_of=as_of,
+        query=asked.query or "snapshot",
+        names=names,
+        source=source_of(opened, instant),
+        schema=spark_schema(opened.table, instant),
+        by_id=asked.by_id,
+    )
 
 
 def source_of(opened: OpenTable, instant: str | None) -> SliceSource:
@@ -133,11 +195,22 @@ def source_of(opened: OpenTable, instant: str | None) -> SliceSource:
 def frame_of(
     spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query = "snapshot"
 ) -> DataFrame:
-    """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does."""
+    """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does.
+
+    Of the whole table, with a warning, where only Hudi's reader can merge them.
+    """
+    frame = narrowed_frame(spark, source, slices, schema, query)
+    return _whole_by_hudi(spark, source, schema, query, source.not_merged) if frame is None else frame
+
+
+def narrowed_frame(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query
+) -> DataFrame | None:
+    """The rows of exactly these slices; None where only Hudi's reader can merge them, and reads the whole table."""
     merged = [one for one in slices if one.log_files and query == "snapshot"]
     by_hudi = slices_by_hudi(spark, source, merged, schema) if merged else None
     if merged and by_hudi is None and source.not_merged:
-        return _whole_by_hudi(spark, source, schema, query, source.not_merged)
+        return None
     plain = [one for one in slices if one.base_file and not (one.log_files and query == "snapshot")]
     frames: list[DataFrame] = []
     if plain:
