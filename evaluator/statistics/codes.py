@@ -181,7 +181,7 @@ def _keys(column_type: Type, values: Bounds, prefix: bytes, key_bytes: int) -> n
     if not is_bytes(column_type):
         if isinstance(values, StoredBounds):
             return values.doubles()
-        return values.astype(np.float64) if values.dtype == object else values
+        return values.astype(np.float64) if values.dtype == object else np.asarray(values)
     key_rows = _key_rows(_joined(values), len(prefix), key_bytes)
     if key_bytes == _SHORT_KEY:
         return key_rows.view(">u8").ravel().astype(np.uint64)
@@ -208,7 +208,7 @@ def _key_rows(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArra
 
 
 def _joined(values: Bounds) -> pa.LargeBinaryArray:
-    return values.array if isinstance(values, StoredBounds) else encoded(values)
+    return values.array if isinstance(values, StoredBounds) else encoded(np.asarray(values))
 
 
 def _common_prefix(values: Bounds) -> bytes:
