@@ -276,12 +276,13 @@ class _DeltaColumns:
             files = (self._old.base_column if in_base else self._old.delta_column)(COLUMN_STATS, column).files
             if files is None:
                 raise NotIncremental("nothing is kept of single files")
-            starts = slices.file_starts
-            for one, row, _ in before:
-                first, last = np.searchsorted(files.file_index, (starts[row], starts[row + 1]))
+            rows = np.array([one.row for one in before], np.int64)
+            starts = slices.files_before(rows)
+            ends = files.file_index.searchsorted(np.stack([starts, slices.files_before(rows + 1)], axis=1))
+            for (one, _, _), start, (first, last) in zip(before, starts.tolist(), ends.tolist(), strict=True):
                 numbers = np.array([number_of.get(path, -1) for path in one.files])
                 taken = files.take(np.arange(first, last))
-                file_indices = numbers[taken.file_index - starts[row]]
+                file_indices = numbers[taken.file_index - start]
                 parts.append(replace(taken, file_index=file_indices).take(np.flatnonzero(file_indices >= 0)))
         return _joined(parts)
 
@@ -289,7 +290,8 @@ class _DeltaColumns:
         """The files of the slices that stay, and behind them the new ones, numbered as in the new delta."""
         if old is None or self._old.delta is None:
             return None
-        old_starts, staying_rows = self._old.delta.file_starts, self._delta.staying_rows
+        old_starts = self._old.delta.files_before(np.arange(len(self._old.delta) + 1))
+        staying_rows = self._delta.staying_rows
         new_starts = np.concatenate([[0], np.cumsum(np.diff(old_starts)[staying_rows])])
         slice_of = np.searchsorted(old_starts, old.file_index, "right") - 1
         stays = np.isin(slice_of, staying_rows)

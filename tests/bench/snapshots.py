@@ -156,7 +156,7 @@ def _least(call: Callable[[], object]) -> float:
 
 def _made() -> Path:
     """The base: its table in ``table``, its snapshot in ``cache``, both as of ``now``."""
-    root = Path(tempfile.gettempdir()) / f"sargo-bench-snapshot-{FILES}-2"
+    root = Path(tempfile.gettempdir()) / f"sargo-bench-snapshot-{FILES}-3"
     if not (root / "table").exists():
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
