@@ -27,14 +27,29 @@ from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary
 from evaluator.statistics.packed_numbers import Numbers, to_words
 
-__all__ = ["Choice", "Constant", "Identifier", "Number", "PackedDecimals", "PackedTexts", "Part", "Plain"]
+__all__ = [
+    "Choice",
+    "Constant",
+    "Identifier",
+    "Number",
+    "PackedDecimals",
+    "PackedTexts",
+    "Part",
+    "Plain",
+    "joined",
+    "to_identifiers",
+]
 
 Rows = npt.NDArray[Any]
 #: Where the hyphens of a UUID are, and so where its digits are.
 _HYPHENS = (8, 13, 18, 23)
 _DIGITS = np.delete(np.arange(36), _HYPHENS)
+_GROUPS = (slice(0, 8), slice(9, 13), slice(14, 18), slice(19, 23), slice(24, 36))
 #: The two digits of each byte, as an integer of two bytes in the machine's order.
 _HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), np.uint16)
+#: The number that a digit stands for.
+_NIBBLES = np.full(256, 0xFF, np.uint8)
+_NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 #: The bytes of more rows are put together by Arrow.
 _FEW_ROWS = 1024
 
@@ -107,8 +122,16 @@ class Identifier:
     def _texts(self, where: Any) -> npt.NDArray[np.uint8]:
         digits = _HEX[self.identifiers[where]].view(np.uint8)
         texts = np.full((len(digits), 36), ord("-"), np.uint8)
-        texts[:, _DIGITS] = digits
+        for group, hyphens in zip(_GROUPS, range(len(_GROUPS)), strict=True):
+            texts[:, group] = digits[:, group.start - hyphens : group.stop - hyphens]
         return texts
+
+
+def to_identifiers(texts: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """``(n, 16) uint8``: the bytes of ``(n, 36)`` texts, and ``(n,)``: whether each is a UUID in lower case."""
+    nibbles = _NIBBLES[texts[:, _DIGITS]]
+    is_identifier = (nibbles <= 0xF).all(axis=1) & (texts[:, _HYPHENS] == ord("-")).all(axis=1)
+    return np.ascontiguousarray(nibbles[:, ::2] << np.uint8(4) | nibbles[:, 1::2] & np.uint8(0xF)), is_identifier
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,19 +186,26 @@ class PackedTexts:
 
     def arrow(self, rows: Rows | None = None) -> pa.LargeBinaryArray:
         """All rows or some, as large binary."""
-        parts = [part.arrow(rows) for part in self.parts]
-        if len(parts) == 1 and isinstance(parts[0], pa.Array):
-            return parts[0]
-        nothing = to_binary([b""])
-        if not any(isinstance(part, pa.Array) for part in parts):
+        pieces = self.pieces(rows)
+        return pieces[0] if len(pieces) == 1 else joined(*pieces)
+
+    def pieces(self, rows: Rows | None = None) -> list[Any]:
+        """All rows or some, by part: arrays of large binary, of which there is one at least, and scalars."""
+        pieces = [part.arrow(rows) for part in self.parts]
+        if not any(isinstance(piece, pa.Array) for piece in pieces):
             count = self.n if rows is None else len(rows)
-            parts.append(nothing.take(to_arrow(np.zeros(count, np.int64))))
-        return pc.binary_join_element_wise(*parts, nothing[0])
+            pieces.append(to_binary([b""]).take(to_arrow(np.zeros(count, np.int64))))
+        return pieces
 
     @classmethod
     def plain(cls, texts: pa.LargeBinaryArray) -> PackedTexts:
         """Texts as Arrow has them."""
         return cls(len(texts), (Plain(texts),))
+
+
+def joined(*pieces: Any) -> pa.LargeBinaryArray:
+    """Arrays and scalars of large binary, one behind the other in each row."""
+    return pc.binary_join_element_wise(*pieces, to_binary([b""])[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

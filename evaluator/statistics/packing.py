@@ -19,9 +19,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
-from evaluator.language.arrow_arrays import binary_at, to_numpy
+from evaluator.language.arrow_arrays import binary_at, to_binary, to_numpy
 from evaluator.statistics.packed_numbers import Numbers, PackedNumbers, Words, to_words
-from evaluator.statistics.packed_texts import Choice, Constant, Identifier, Number, PackedDecimals, PackedTexts, Part
+from evaluator.statistics.packed_texts import (
+    Choice,
+    Constant,
+    Identifier,
+    Number,
+    PackedDecimals,
+    PackedTexts,
+    Part,
+    to_identifiers,
+)
 
 __all__ = ["pack_decimals", "pack_numbers", "pack_texts"]
 
@@ -38,8 +47,6 @@ _FIELD = re.compile(
     rb"(?P<identifier>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|(?P<number>[0-9]{1,%d})"
     % _MAX_DIGITS
 )
-_NIBBLES = np.full(256, 0xFF, np.uint8)
-_NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 
 
 # -- numbers
@@ -150,13 +157,21 @@ def _by_pattern(texts: pa.LargeBinaryArray, beside: PackedTexts | None) -> Packe
     found = pc.extract_regex(texts, rb"(?s)^" + pattern + rb"$")
     if found.null_count:
         return None
-    parts: list[Part] = [Constant(constants[0])] if constants[0] else []
-    for number, (kind, constant) in enumerate(zip(kinds, constants[1:], strict=True)):
-        part = _field(found.field(number), kind, len(parts), beside)
+    parts: list[Part] = []
+    constant = constants[0]
+    for number, (kind, behind) in enumerate(zip(kinds, constants[1:], strict=True)):
+        field = found.field(number)
+        first = bytes(binary_at(field, [0])[0])
+        if pc.all(pc.equal(field, to_binary([first])[0])).as_py():
+            constant += first + behind
+            continue
+        parts += [Constant(constant)] if constant else []
+        part = _field(field, kind, len(parts), beside)
         if part is None:
             return None
-        parts += [part, Constant(constant)] if constant else [part]
-    return PackedTexts(len(texts), tuple(parts))
+        parts.append(part)
+        constant = behind
+    return PackedTexts(len(texts), (*parts, *([Constant(constant)] if constant or not parts else [])))
 
 
 def _field(texts: pa.LargeBinaryArray, kind: str | None, place: int, beside: PackedTexts | None) -> Part | None:
@@ -172,11 +187,10 @@ def _field(texts: pa.LargeBinaryArray, kind: str | None, place: int, beside: Pac
 def _identifier(texts: pa.LargeBinaryArray) -> Identifier | None:
     _, offsets, content = texts.buffers()
     start = int(np.frombuffer(offsets, np.int64)[texts.offset])
-    characters = np.frombuffer(content, np.uint8, 36 * len(texts), start).reshape(-1, 36)
-    nibbles = _NIBBLES[np.delete(characters, (8, 13, 18, 23), axis=1)]
-    if (nibbles > 0xF).any():
-        return None
-    return Identifier(np.ascontiguousarray(nibbles[:, ::2] << np.uint8(4) | nibbles[:, 1::2]))
+    identifiers, are_identifiers = to_identifiers(
+        np.frombuffer(content, np.uint8, 36 * len(texts), start).reshape(-1, 36)
+    )
+    return Identifier(identifiers) if are_identifiers.all() else None
 
 
 def _by_choice(texts: pa.LargeBinaryArray, beside: PackedTexts | None) -> PackedTexts | None:

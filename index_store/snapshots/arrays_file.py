@@ -71,8 +71,9 @@ def write_arrays(file: PrivateFile, arrays: Mapping[str, Stored], about: Mapping
         state.update(part)
     with file.replacing() as stream:
         stream.writelines([_MAGIC, state.digest(), *parts])
-    with file.opened() as stream:
-        _mark(file, os.fstat(stream.fileno()))
+    if sum(map(len, parts)) >= _MARKED_FROM:
+        with file.opened() as stream:
+            _mark(file, os.fstat(stream.fileno()))
 
 
 class ArraysFile:

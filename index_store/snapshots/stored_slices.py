@@ -27,16 +27,14 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import xxhash
 
-from evaluator.language import arrow_functions as pc
-from evaluator.language.arrow_arrays import to_binary
-from evaluator.statistics.packed_texts import Identifier, PackedTexts
+from evaluator.language.arrow_arrays import to_arrow, to_binary
+from evaluator.statistics.packed_texts import Identifier, PackedTexts, joined, to_identifiers
 from evaluator.statistics.packing import pack_numbers, pack_texts
 from index_store.snapshots.arrays_file import Stored, UnusableError
 from index_store.table.file_slices import FileSlice
-from index_store.table.slice_paths import PathPart, joined_paths
+from index_store.table.slice_paths import PathPart
 
 __all__ = ["ChangedSlices", "StoredSlices", "slice_arrays"]
 
@@ -244,19 +242,17 @@ class StoredSlices(_Slices):
         chosen: npt.NDArray[Any] | None = rows[positions]
         if len(positions) == len(self) and (rows[1:] > rows[:-1]).all():
             chosen = None
-        names = self._bases.arrow(chosen)
-        if not self._has_whole_bases:
-            names = _joined(self._file_ids.arrow(chosen), names)
-        parts: list[PathPart] = [(joined_paths(folders, codes[positions], names), positions)]
+        ids = [] if self._has_whole_bases else self._file_ids.pieces(chosen)
+        paths = joined(folders.take(to_arrow(codes[positions])), *ids, *self._bases.pieces(chosen))
+        parts: list[PathPart] = [(paths, positions)]
         starts = self._log_starts[rows]
         counts = self._log_starts[rows + 1] - starts
         if log_files and counts.any():
             positions = np.repeat(np.arange(len(rows)), counts)
             places = np.arange(len(positions)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-            names = self._logs.arrow(places)
-            if not self._has_whole_logs:
-                names = _joined(to_binary([b"."])[0], self._file_ids.arrow(rows[positions]), names)
-            parts.append((joined_paths(folders, codes[positions], names), positions))
+            ids = [] if self._has_whole_logs else [to_binary([b"."])[0], *self._file_ids.pieces(rows[positions])]
+            paths = joined(folders.take(to_arrow(codes[positions])), *ids, *self._logs.pieces(places))
+            parts.append((paths, positions))
         return parts
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -287,22 +283,20 @@ class StoredSlices(_Slices):
         """For each partition and file id, the first row and the last (exclusive) of an equal half of a UUID."""
         number_of = {partition: number for number, partition in enumerate(self.partitions)}
         codes = np.fromiter((number_of.get(partition, -1) for partition, _ in wanted), np.int64, len(wanted))
-        first_parts = [_half_of_identifier(file_id) for _, file_id in wanted]
-        known = (codes >= 0) & np.array([one is not None for one in first_parts], np.bool_)
+        keys, is_identifier = _halves_of_identifiers([file_id for _, file_id in wanted])
+        known = (codes >= 0) & is_identifier
         low, high = np.where(known, starts[codes], 0), np.where(known, starts[codes + 1], 0)
-        keys = np.array([one or 0 for one in first_parts], np.uint64)
         identifiers = self._file_ids.parts[0]
         assert isinstance(identifiers, Identifier)
         stored = identifiers.identifiers.view(">u8")[:, 0]
         return _bisected(stored, keys, low, high, np.less), _bisected(stored, keys, low, high, np.less_equal)
 
 
-def _half_of_identifier(file_id: bytes) -> int | None:
-    """The first eight bytes of the UUID that a file id begins with."""
-    try:
-        return int(file_id[:8] + file_id[9:13] + file_id[14:18], 16) if len(file_id) >= 36 else None
-    except ValueError:
-        return None
+def _halves_of_identifiers(file_ids: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """``(k,)``: the first eight bytes of the UUIDs that file ids begin with, and whether they begin with one."""
+    whole = b"".join([one[:36] if len(one) >= 36 else bytes(36) for one in file_ids])
+    identifiers, is_identifier = to_identifiers(np.frombuffer(whole, np.uint8).reshape(-1, 36))
+    return identifiers.view(">u8")[:, 0].astype(np.uint64), is_identifier
 
 
 def _bisected(stored: npt.NDArray[Any], keys: npt.NDArray[np.uint64], low: Rows, high: Rows, below: np.ufunc) -> Rows:
@@ -314,10 +308,6 @@ def _bisected(stored: npt.NDArray[Any], keys: npt.NDArray[np.uint64], low: Rows,
         goes_up = is_open & below(stored[np.where(is_open, middle, 0)], keys)
         low, high = np.where(goes_up, middle + 1, low), np.where(is_open & ~goes_up, middle, high)
     return low
-
-
-def _joined(*parts: Any) -> pa.Array:
-    return pc.binary_join_element_wise(*parts, to_binary([b""])[0])
 
 
 class ChangedSlices(_Slices):
