@@ -4,7 +4,8 @@ The contract: the resulting interval contains the function's result for every ch
 has no bounds. No function is taken for monotone by its name (docs/facts/pitfalls.md#p9). A family of functions is one
 file, and ``base`` holds the interface:
 
-    arithmetic.py    + - * / % abs negative floor ceil round exp ln log10 log2 sqrt greatest least ...
+    arithmetic.py    + - * / % abs negative exp ln log10 log2 sqrt greatest least ...
+    rounding.py      floor ceil round bround
     bits.py          & | ^ ~ shiftleft shiftright ...
     conversions.py   CAST between all types
     from_text.py     CAST of text to numbers, dates and timestamps
@@ -41,6 +42,7 @@ from evaluator.functions import (
     epoch_numbers,
     months_apart,
     number_texts,
+    rounding,
     text,
     zone_shifts,
 )
@@ -58,6 +60,7 @@ _BY_NAME = {
     **digests.FUNCTIONS,
     **epoch_numbers.FUNCTIONS,
     **months_apart.FUNCTIONS,
+    **rounding.FUNCTIONS,
     **text.FUNCTIONS,
     **number_texts.FUNCTIONS,
     **zone_shifts.FUNCTIONS,

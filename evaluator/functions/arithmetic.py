@@ -35,11 +35,10 @@ from evaluator.functions.base import (
 from evaluator.functions.conversions import vanishes
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
-from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
 
-__all__ = ["FUNCTIONS", "integer_type", "within"]
+__all__ = ["FUNCTIONS", "integer_type", "wider_number", "within"]
 
 #: A relative and an absolute error above those of a float32, and a bound safely below its infinity.
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
@@ -49,7 +48,7 @@ _MAX_WHOLE_DIGITS, _MILLIONTH = 26, Fraction(1, 10**6)
 _LARGEST_QUOTIENT = 10**31
 
 
-def _wider(types: Sequence[Type]) -> Type:
+def wider_number(types: Sequence[Type]) -> Type:
     """The common type to which the engines convert numbers of these types."""
     if not all(t.kind.is_number for t in types):
         raise UnsupportedError(f"arithmetic on {', '.join(map(str, types))} is not decided")
@@ -69,26 +68,19 @@ def _fitting(precision: int, scale: int) -> Type:
 
 
 def _sum_type(types: Sequence[Type]) -> Type:
-    wide = _wider(types)
+    wide = wider_number(types)
     return _fitting(wide.precision + 1, wide.scale) if wide.kind is Kind.DECIMAL else wide
 
 
 def _product_type(types: Sequence[Type]) -> Type:
-    wide = _wider(types)
+    wide = wider_number(types)
     if wide.kind is not Kind.DECIMAL:
         return wide
     return _fitting(sum(sum(decimal_parts(t)) for t in types) + 1, sum(t.scale for t in types))
 
 
 def _same_type(types: Sequence[Type]) -> Type:
-    return _wider(types[:1])
-
-
-def _floor_type(types: Sequence[Type]) -> Type:
-    kind = types[0].kind
-    if kind is Kind.DECIMAL:
-        return decimal_type(min(38, types[0].precision - types[0].scale + 1), 0)
-    return BIGINT if kind.is_number else _wider(types)
+    return wider_number(types[:1])
 
 
 def _double_type(types: Sequence[Type]) -> Type:
@@ -157,7 +149,7 @@ def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argumen
 
 
 def _divide_type(types: Sequence[Type]) -> Type:
-    wide = _wider(types)
+    wide = wider_number(types)
     if len(types) != 2:
         raise UnsupportedError("a quotient is of two numbers")
     if wide.kind is Kind.DECIMAL:
@@ -192,7 +184,7 @@ def _slack(types: Sequence[Type]) -> Fraction:
 
 def integer_type(types: Sequence[Type]) -> Type:
     """The widest of some types of integers; raises UnsupportedError for other numbers."""
-    wide = _wider(types)
+    wide = wider_number(types)
     if not wide.kind.is_integer:
         raise UnsupportedError("remainders and bits of numbers that are no integers are not decided")
     return wide
@@ -264,45 +256,6 @@ def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval
     return arguments[0].interval
 
 
-def _rounded_by(function: Callable[[Any], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
-    def compute(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
-        if len(arguments) != 1:
-            raise UnsupportedError("rounding to a number of digits by floor or ceil is not decided")
-        x = within_type(arguments[0])
-        if not x.is_bounded or not all(math.isfinite(end) for end in (x.lo, x.hi)):
-            return strict(arguments, null=True)
-        lo, hi = x.lo, x.hi
-        if semantics.longs_round_by_double and arguments[0].type.kind is Kind.BIGINT:
-            largest = arguments[0].type.integer_range()[1]
-            lo, hi = min(lo, int(float(lo))), max(hi, min(int(float(hi)), largest))
-        return within(function(lo), function(hi), arguments, result)
-
-    return compute
-
-
-def _round_type(types: Sequence[Type]) -> Type:
-    if types[0].kind is Kind.DECIMAL:
-        return decimal_type(38, types[0].scale)
-    return _wider(types[:1])
-
-
-def _round(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
-    """round(x, d): whether half up, half even or in binary, the result is within one unit of the last digit."""
-    digits = constant_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
-    x = arguments[0].interval
-    if not x.is_bounded or not -15 <= digits <= 15:
-        return strict(arguments, null=True)
-    if result.kind.is_integer and digits >= 0:
-        return x
-    unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
-    if result.kind.is_fractional:
-        lo, hi = float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit)
-        if semantics.doubles_round_by_long:
-            lo, hi = min(lo, 2.0**63), max(hi, -(2.0**63))
-        return within(lo, hi, arguments, result)
-    return within(x.lo - unit, x.hi + unit, arguments, result)
-
-
 def _widened(value: float, direction: float) -> float:
     for _ in range(4):
         value = math.nextafter(value, direction)
@@ -360,7 +313,7 @@ def _alike(types: Sequence[Type]) -> Type:
     kinds = {t.kind for t in types}
     if len(kinds) == 1 and Kind.CHAR not in kinds and Kind.DECIMAL not in kinds:
         return types[0]
-    wide = _wider(types)
+    wide = wider_number(types)
     if wide.kind.is_fractional:  # each may be rounded to the common type
         raise UnsupportedError("the greatest or least of different number types is not decided")
     return wide
@@ -383,10 +336,6 @@ FUNCTIONS = {
     "negative": RangeFunction(_same_type, _negative),
     "positive": RangeFunction(_same_type, _positive),
     "abs": RangeFunction(_same_type, _absolute),
-    "floor": RangeFunction(_floor_type, _rounded_by(math.floor)),
-    "ceil": RangeFunction(_floor_type, _rounded_by(math.ceil)),
-    "round": RangeFunction(_round_type, _round),
-    "bround": RangeFunction(_round_type, _round),
     "exp": RangeFunction(_double_type, _transcendental(math.exp, -math.inf)),
     "ln": RangeFunction(_double_type, _transcendental(math.log, 0.0)),
     "log": RangeFunction(_double_type, _transcendental(math.log, 0.0)),

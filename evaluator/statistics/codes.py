@@ -33,7 +33,7 @@ from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encode, encoded, is_bytes, is_storable, taken
 
-__all__ = ["ABOVE", "BELOW", "MAX_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
+__all__ = ["ABOVE", "BELOW", "MAX_EDGES", "BoundCodes", "Coder", "Codes", "code_offsets", "sort_keys"]
 
 MAX_EDGES = 65_000
 BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
@@ -119,19 +119,17 @@ class BoundCodes:
 
     codes    ``(n,) uint16``
     order    ``(n,) int32``: slices sorted by code
-    offsets  ``(65,537,) int64``: slices of code c are ``order[offsets[c] : offsets[c + 1]]``
+    offsets  ``(65,537,) int32``: slices of code c are ``order[offsets[c] : offsets[c + 1]]``
     """
 
     codes: Codes
     order: Rows
-    offsets: npt.NDArray[np.int64]
+    offsets: Rows
 
     @classmethod
     def of(cls, codes: Codes) -> BoundCodes:
         """Sort the slices by code, ``(n,) uint16``."""
-        offsets = np.zeros(int(ABOVE) + 2, np.int64)
-        np.cumsum(np.bincount(codes, minlength=int(ABOVE) + 1), out=offsets[1:])
-        return cls(codes, np.argsort(codes, kind="stable").astype(np.int32), offsets)
+        return cls(codes, np.argsort(codes, kind="stable").astype(np.int32), code_offsets(codes))
 
     def of_code(self, code: int) -> Rows:
         """The slices of one code."""
@@ -148,6 +146,13 @@ class BoundCodes:
     def count(self, op: str, code: int) -> int:
         """The number of slices with a code up to this one (op ``<`` or ``<=``), or from it on (``>``, ``>=``)."""
         return int(self.offsets[code + 1]) if op in ("<", "<=") else len(self.codes) - int(self.offsets[code])
+
+
+def code_offsets(codes: Codes) -> Rows:
+    """``(65,537,) int32``: how many of the codes are below each code; at the end, how many there are."""
+    offsets = np.zeros(int(ABOVE) + 2, np.int32)
+    np.cumsum(np.bincount(codes, minlength=int(ABOVE) + 1), out=offsets[1:])
+    return offsets
 
 
 def _key_dtype(column_type: Type, key_bytes: int) -> np.dtype[Any]:
@@ -176,7 +181,7 @@ def _keys(column_type: Type, values: Bounds, prefix: bytes, key_bytes: int) -> n
     if not is_bytes(column_type):
         if isinstance(values, StoredBounds):
             return values.doubles()
-        return values.astype(np.float64) if values.dtype == object else values
+        return values.astype(np.float64) if values.dtype == object else np.asarray(values)
     key_rows = _key_rows(_joined(values), len(prefix), key_bytes)
     if key_bytes == _SHORT_KEY:
         return key_rows.view(">u8").ravel().astype(np.uint64)
@@ -203,7 +208,7 @@ def _key_rows(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArra
 
 
 def _joined(values: Bounds) -> pa.LargeBinaryArray:
-    return values.array if isinstance(values, StoredBounds) else encoded(values)
+    return values.array if isinstance(values, StoredBounds) else encoded(np.asarray(values))
 
 
 def _common_prefix(values: Bounds) -> bytes:

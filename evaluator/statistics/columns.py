@@ -15,7 +15,7 @@ microseconds since 1970, DECIMAL as its unscaled integer, BOOLEAN as 0 and 1 (``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -55,7 +55,8 @@ Counts = npt.NDArray[np.int64]
 class ColumnStatistics:
     """Bounds and counts of one column over n slices.
 
-    lo, hi              ``(n,)`` of ``array_dtype(type)``; text, binary and wide decimals may be ``StoredBounds``
+    lo, hi              ``(n,)`` of ``array_dtype(type)``; text, binary and wide decimals may be ``StoredBounds``, and
+                        numbers ``PackedNumbers``, as may counts
     lo_known, hi_known  ``(n,) bool``
     null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; of a merged slice an upper bound (0 is exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
@@ -115,14 +116,19 @@ class ColumnStatistics:
         """``may_be_value``; one flag where it is the same in all slices."""
         return _uniform(self.may_be_value)
 
-    def knowing(self, null: bool | None, value: bool | None) -> ColumnStatistics:
-        """The same, with what ``any_null`` and ``any_value`` are in all slices, so that they are not counted again.
+    @property
+    def uniform_flags(self) -> dict[str, bool | list[bool]]:
+        """Those of ``any_null``, ``any_value`` and ``unknown_bounds`` that are the same in all slices."""
+        flags: dict[str, bool | list[bool]] = {
+            name: flag for name in ("any_null", "any_value") if isinstance(flag := getattr(self, name), bool)
+        }
+        unknown = [flag for flag in self.unknown_bounds if isinstance(flag, bool)]
+        return flags | ({"unknown_bounds": unknown} if len(unknown) == 2 else {})
 
-        None: they differ between slices, or are not known.
-        """
+    def knowing(self, flags: Mapping[str, bool | Sequence[bool]]) -> ColumnStatistics:
+        """The same statistics, whose ``uniform_flags`` are these, so that they are not counted again."""
         found = replace(self)
-        known = {"any_null": null, "any_value": value}
-        found.__dict__.update({name: flag for name, flag in known.items() if flag is not None})
+        found.__dict__.update({name: flag if isinstance(flag, bool) else tuple(flag) for name, flag in flags.items()})
         return found
 
     @cached_property

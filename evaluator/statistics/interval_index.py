@@ -1,17 +1,16 @@
 """Interval look-up: the slices whose range meets ``[u, v]``, as one run of a sorted array, on any layout of the table.
 
 In the order of the lower bounds, the slices with ``lo <= v`` come first. The running maximum of the upper bounds in
-that order never falls, so all slices with ``hi >= u`` lie from one position on. Binary search finds both ends of the
-run:
+that order never falls, so all slices with ``hi >= u`` lie from one position on:
 
     order by lo          f3   f1   f4   f0   f2
     lo                    1    3    4    7    9
     hi                    2    8    5    8   12
     reach (maximum)       2    8    8    8   12        5 <= x <= 8  ->  from f1 (reach >= 5) to f0 (lo <= 8)
 
-The slices of the run are compared by code. Slices of an equal code are returned apart, for a comparison of values. A
-very wide slice would raise the reach of all that follow. So the widest slices are kept apart and always compared; their
-number is the one with the fewest expected comparisons.
+Both ends are read from tables with an entry for each code. The slices of the run are compared by code. Slices of an
+equal code are returned apart, for a comparison of values. A very wide slice would raise the reach of all that follow.
+So the widest slices are kept apart and always compared; their number is the one with the fewest expected comparisons.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.statistics.codes import BoundCodes, Codes, Rows
+from evaluator.statistics.codes import BoundCodes, Codes, Rows, code_offsets
 
 __all__ = ["IntervalIndex"]
 
@@ -34,7 +33,9 @@ class IntervalIndex:
     """The codes of both bounds, sorted for look-ups.
 
     order               ``(m,) int32``: the narrow slices by lower code
-    lo, hi, reach       ``(m,) uint16``: in that order, their codes and the running maximum of ``hi``
+    hi                  ``(m,) uint16``: in that order, their upper codes
+    starts              ``(65,537,) int32``: how many of them have a lower code below this one
+    reach               ``(65,537,) int32``: where the running maximum of ``hi`` comes to this code
     wide                ``(w,) int32``: the widest slices, with ``wide_lo`` and ``wide_hi``, ``(w,) uint16``
 
     Slices without any value are in neither.
@@ -42,9 +43,9 @@ class IntervalIndex:
 
     order: Rows
     _: KW_ONLY
-    lo: Codes
     hi: Codes
-    reach: Codes
+    starts: Rows
+    reach: Rows
     wide: Rows
     wide_lo: Codes
     wide_hi: Codes
@@ -67,9 +68,9 @@ class IntervalIndex:
         upper = hi[narrow]
         return cls(
             narrow,
-            lo=lo[narrow],
             hi=upper,
-            reach=np.maximum.accumulate(upper) if len(upper) else upper,
+            starts=code_offsets(lo[narrow]),
+            reach=code_offsets(np.maximum.accumulate(upper) if len(upper) else upper),
             wide=wide,
             wide_lo=lo[wide],
             wide_hi=hi[wide],
@@ -79,14 +80,14 @@ class IntervalIndex:
         """The mean number of comparisons of a look-up, for values taken from the bounds."""
         if not len(self.order):
             return float(len(self.wide))
-        probes = self.lo[np.linspace(0, len(self.lo) - 1, _PROBES).astype(np.intp)]
-        ends = self.lo.searchsorted(probes, "right") - self.reach.searchsorted(probes, "left")
-        return float(ends.mean()) + len(self.wide)
+        rows = np.linspace(0, len(self.order) - 1, _PROBES).astype(np.int32)
+        probes = self.starts.searchsorted(rows, "right") - 1  # the lower codes of these rows of ``order``
+        return float((self.starts[probes + 1] - self.reach[probes]).mean()) + len(self.wide)
 
     def _run(self, lowest: np.uint16, highest: np.uint16) -> tuple[int, int]:
         """Start and end (exclusive) in ``order`` of the slices that may meet the codes ``lowest .. highest``."""
-        start = int(self.reach.searchsorted(lowest, "left"))
-        return start, max(start, int(self.lo.searchsorted(highest, "right")))
+        start = int(self.reach[lowest])
+        return start, max(start, int(self.starts[int(highest) + 1]))
 
     def cost(self, lowest: np.uint16, highest: np.uint16) -> int:
         """The number of slices that ``meeting`` compares."""
@@ -99,7 +100,7 @@ class IntervalIndex:
         Both are ``(k,) int32``, in no order. ``lowest`` 0 or ``highest`` 65,535: the interval has no such end.
         """
         start, end = self._run(lowest, highest)
-        sure_end = max(start, int(self.lo.searchsorted(highest, "left")))  # from here on the lower code is ``highest``
+        sure_end = max(start, int(self.starts[highest]))  # from here on the lower code is ``highest``
         upper, edge_upper = self.hi[start:sure_end], self.hi[sure_end:end]
         certain_rows = self.order[start:sure_end]
         sure: Rows = certain_rows[upper > lowest]

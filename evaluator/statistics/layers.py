@@ -179,7 +179,7 @@ class Layers:
 
     def _base_bounds(self, bounds: Bounds, fill_value: object) -> Bounds:
         if not isinstance(bounds, StoredBounds):
-            return self.split_values(bounds, fill_value)[0]
+            return self.split_values(np.asarray(bounds), fill_value)[0]
         base = bounds.take(slice(self.live))
         if not len(self.tombstoned):
             return base

@@ -33,6 +33,8 @@ import pyarrow as pa
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary, to_numpy
 from evaluator.language.types import Kind, Type
+from evaluator.statistics.packed_numbers import PackedNumbers
+from evaluator.statistics.packed_texts import PackedDecimals, PackedTexts
 
 __all__ = [
     "Bounds",
@@ -62,27 +64,32 @@ _OPERATORS = {
 class StoredBounds:
     """``(n,)`` bounds of one type in an Arrow array without nulls, with the interface of a numpy array of objects.
 
-    Raises ValueError for an array that cannot hold bounds of this type.
+    The array may be packed: then it is made when all of it is used. Raises ValueError for an array that cannot hold
+    bounds of this type.
     """
 
-    __slots__ = ("_whole", "array", "type")
+    __slots__ = ("_array", "_packed", "_whole", "type")
 
     dtype = np.dtype(object)
     __array_priority__ = 1.0  # a comparison with a numpy array on the left calls the methods below
     __hash__ = None  # type: ignore[assignment]  # like an array's
 
-    def __init__(self, array: pa.Array, column_type: Type) -> None:
-        if not isinstance(array, pa.Array) or array.null_count or not is_storable(column_type):
-            raise ValueError(f"bounds of {column_type} are an Arrow array without nulls, not {type(array).__name__}")
-        if is_bytes(column_type):
-            if not _is_binary_like(array.type):
-                raise ValueError(f"bounds of {column_type} are stored as large_binary, not as {array.type}")
-            array = array.cast(pa.large_binary())
-        elif not (pa.types.is_decimal128(array.type) or pa.types.is_decimal256(array.type)) or array.type.scale:
-            raise ValueError(f"bounds of {column_type} are stored as decimals of scale 0, not as {array.type}")
-        self.array = array
+    def __init__(self, array: pa.Array | PackedTexts | PackedDecimals, column_type: Type) -> None:
+        self._packed = array if isinstance(array, PackedTexts | PackedDecimals) else None
+        self._array = None if self._packed is not None else _checked(array, column_type)
         self.type = column_type
         self._whole: npt.NDArray[Any] | None = None
+        if self._packed is not None and (
+            not is_storable(column_type) or isinstance(array, PackedTexts) is not is_bytes(column_type)
+        ):
+            raise ValueError(f"bounds of {column_type} are not stored as {type(array).__name__}")
+
+    @property
+    def array(self) -> pa.Array:
+        """All bounds as an Arrow array."""
+        if self._array is None and self._packed is not None:
+            self._array = self._packed.arrow()
+        return self._array
 
     @classmethod
     def of(cls, values: npt.NDArray[Any], column_type: Type) -> StoredBounds:
@@ -96,7 +103,7 @@ class StoredBounds:
         return cls(pa.array(whole, pa.decimal128(38, 0) if widest < 10**38 else pa.decimal256(76, 0)), column_type)
 
     def __len__(self) -> int:
-        return len(self.array)
+        return len(self.array if self._packed is None else self._packed)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -106,17 +113,24 @@ class StoredBounds:
 
     @property
     def shape(self) -> tuple[int]:
-        return (len(self.array),)
+        return (len(self),)
 
     def __getitem__(self, where: Any) -> Any:
         """One value, or an object array of some rows by slice, row numbers or mask."""
         if self._whole is not None:
             return self._whole[where]
         if isinstance(where, int | np.integer):
-            return _decoded(self.array, self.type, [range(len(self))[int(where)]])[0]
+            return self._few(np.array([range(len(self))[int(where)]]))[0]
         if isinstance(where, np.ndarray) and where.dtype != np.bool_ and len(where) <= _FEW_ROWS:
-            return _decoded(self.array, self.type, self._row_numbers(where).tolist())
+            return self._few(self._row_numbers(where))
         return _decoded(self._taken(where), self.type)
+
+    def _few(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if isinstance(self._packed, PackedTexts) and self._array is None:
+            return _objects(self._packed.at(rows), is_text=self.type.kind.is_text)
+        if is_bytes(self.type):
+            return _objects(binary_at(self.array, rows), is_text=self.type.kind.is_text)
+        return _decoded(self._taken(rows), self.type)
 
     def _row_numbers(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Row numbers, negative ones counted from the end. Raises IndexError for one that does not exist."""
@@ -141,6 +155,8 @@ class StoredBounds:
             if len(where) != len(self):
                 raise IndexError(f"a mask of {len(where)} for {len(self)} bounds")
             return self.array.filter(to_arrow(where))
+        if self._packed is not None and self._array is None:
+            return self._packed.arrow(self._row_numbers(where))
         return self.array.take(to_arrow(self._row_numbers(where))) if len(where) else self.array.slice(0, 0)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -233,7 +249,7 @@ class StoredBounds:
         return None
 
 
-Bounds = npt.NDArray[Any] | StoredBounds
+Bounds = npt.NDArray[Any] | PackedNumbers | StoredBounds
 
 
 def is_storable(column_type: Type) -> bool:
@@ -271,7 +287,10 @@ def concatenated(parts: Sequence[Bounds]) -> Bounds:
     if stored is None:
         joined: npt.NDArray[Any] = np.concatenate(parts)
         return joined
-    arrays = [(part if isinstance(part, StoredBounds) else StoredBounds.of(part, stored.type)).array for part in parts]
+    arrays = [
+        (part if isinstance(part, StoredBounds) else StoredBounds.of(np.asarray(part), stored.type)).array
+        for part in parts
+    ]
     if len({array.type for array in arrays}) > 1:
         arrays = [array.cast(pa.decimal256(76, 0)) for array in arrays]
     return StoredBounds(pa.concat_arrays(arrays), stored.type)
@@ -302,20 +321,33 @@ def _is_binary_like(arrow_type: pa.DataType) -> bool:
     )
 
 
-def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
-    """``(k,)`` Python objects of all rows or of some. No other function makes them."""
-    if rows is not None and not is_bytes(column_type):
-        array = array.take(pa.array(rows, pa.int64()))
-    count = len(array) if rows is None else len(rows)
-    objects = np.empty(count, object)
+def _checked(array: pa.Array, column_type: Type) -> pa.Array:
+    if not isinstance(array, pa.Array) or array.null_count or not is_storable(column_type):
+        raise ValueError(f"bounds of {column_type} are an Arrow array without nulls, not {type(array).__name__}")
+    if is_bytes(column_type):
+        if not _is_binary_like(array.type):
+            raise ValueError(f"bounds of {column_type} are stored as large_binary, not as {array.type}")
+        return array.cast(pa.large_binary())
+    if not (pa.types.is_decimal128(array.type) or pa.types.is_decimal256(array.type)) or array.type.scale:
+        raise ValueError(f"bounds of {column_type} are stored as decimals of scale 0, not as {array.type}")
+    return array
+
+
+def _decoded(array: pa.Array, column_type: Type) -> npt.NDArray[Any]:
+    """``(k,)`` Python objects of all rows."""
+    if is_bytes(column_type) and len(array) <= _FEW_ROWS:
+        return _objects(binary_at(array, range(len(array))), is_text=column_type.kind.is_text)
+    return _many_objects(array, column_type)
+
+
+def _many_objects(array: pa.Array, column_type: Type) -> npt.NDArray[Any]:
+    objects = np.empty(len(array), object)
     if not is_bytes(column_type):
         words = _words(array)
         values = words[:, -1].view(np.int64).astype(object)
         for word in range(words.shape[1] - 2, -1, -1):
             values = (values << 64) + words[:, word].astype(object)
         objects[:] = values
-    elif count <= _FEW_ROWS:
-        objects[:] = _cut_out(array, range(count) if rows is None else rows, is_text=column_type.kind.is_text)
     elif column_type.kind.is_text:
         try:
             texts: npt.NDArray[Any] = array.cast(pa.large_string()).to_numpy(zero_copy_only=False)
@@ -327,9 +359,11 @@ def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = No
     return objects
 
 
-def _cut_out(array: pa.LargeBinaryArray, rows: Sequence[int], *, is_text: bool) -> list[Any]:
-    parts = binary_at(array, rows)
-    return [str(part, "utf-8", "surrogatepass") for part in parts] if is_text else [bytes(part) for part in parts]
+def _objects(parts: Sequence[bytes | memoryview], *, is_text: bool) -> npt.NDArray[Any]:
+    """``(k,)`` Python objects of the bytes of a few bounds."""
+    objects = np.empty(len(parts), object)
+    objects[:] = [str(part, "utf-8", "surrogatepass") for part in parts] if is_text else [bytes(part) for part in parts]
+    return objects
 
 
 def _words(array: pa.Array) -> npt.NDArray[np.uint64]:

@@ -9,7 +9,8 @@ shared_object         one object of a shared folder: sealed with a key
 shared_folder         a folder of a store in which many processes share snapshots
 sharing               from the shared folder into the local one, and back
 snapshot              slices and columns of a state: a base, and a delta
-arrays_file           arrays in an Arrow IPC file, mapped into memory
+arrays_file           arrays in a file, mapped into memory
+array_forms           the forms in which a file holds arrays
 stored_slices         file slices as arrays
 column_file           statistics of a column as arrays
 timeline_diff         the files that new instants wrote, replaced and removed

@@ -1,8 +1,13 @@
-"""Named arrays of different lengths in one Arrow IPC file, read through a memory map without a copy.
+"""Named arrays of different lengths in one file, read through a memory map without a copy.
 
-An array is a column of large lists in a record batch of one row. The schema's metadata says what the file is about and
-holds a digest of that and of all names, types, lengths and contents. A file that is damaged, or about something else,
-raises ``UnusableError``. Files are replaced atomically.
+    offset  bytes
+    0       8       "SARGOARR"
+    8       16      the digest (XXH3) of all that follows
+    24      4       length of the header, little-endian
+    28              the header: JSON of what the file is about, and of the forms of its arrays (``array_forms``)
+                    the bytes of the arrays, from the next multiple of 64 on
+
+A file that is damaged, or about something else, raises ``UnusableError``. Files are replaced atomically.
 
 The digest is compared once after each start of the machine, which reads the whole file. A mark beside the file then
 records its inode, size and times, so that opening a marked file costs the same at any size.
@@ -13,34 +18,40 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from evaluator.language.arrow_arrays import to_arrow, to_numpy
+from evaluator.statistics.packed_numbers import Numbers
+from evaluator.statistics.packed_texts import PackedDecimals, PackedTexts
+from index_store.snapshots.array_forms import ALIGNMENT, FormReader, FormWriter, Stored
 from index_store.snapshots.private_folder import PrivateFile
 
 __all__ = ["ArraysFile", "Stored", "UnusableError", "write_arrays"]
 
-#: What can be stored: a numeric array of one axis, or an Arrow array of large binary or decimals.
-Stored: TypeAlias = Any
-
-#: What stands for no array at all: a batch without columns has no rows either.
-_NOTHING = {"nothing": np.zeros(0, np.int64)}
-_ABOUT, _DIGEST = b"sargo.about", b"sargo.digest"
-_FAULTS = (OSError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_MAGIC, _DIGEST_END, _HEADER = b"SARGOARR", 24, 28
+_ABOUT, _ARRAYS = "about", "arrays"
+_FAULTS = (
+    OSError,
+    pa.ArrowException,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 _MARK, _MARK_BYTES = ".verified", 4096
 #: Comparing the digest of smaller files is as fast as reading a mark.
 _MARKED_FROM = 1 << 20
+_Identity: TypeAlias = tuple[str, str, int, int, int, int, int]
 #: Files that this process has verified.
-_verified: set[str] = set()
+_verified: set[_Identity] = set()
 
 
 class UnusableError(Exception):
@@ -48,32 +59,38 @@ class UnusableError(Exception):
 
 
 def write_arrays(file: PrivateFile, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:
-    """Write arrays into a file, which is complete or not there. Raises OSError."""
-    stored = {name: _arrow(array) for name, array in (arrays or _NOTHING).items()}
-    about_json = json.dumps(about, sort_keys=True).encode()
-    metadata = {_ABOUT: about_json, _DIGEST: _digest(about_json, stored)}
-    fields = [pa.field(name, pa.large_list(array.type)) for name, array in stored.items()]
-    columns = [
-        pa.LargeListArray.from_arrays(to_arrow(np.array([0, len(array)], np.int64)), array) for array in stored.values()
-    ]
-    schema = pa.schema(fields, metadata)
-    with file.replacing() as stream, pa.PythonFile(stream, "w") as sink, pa.ipc.new_file(sink, schema) as writer:
-        writer.write_batch(pa.record_batch(columns, schema=schema))
-    with file.opened() as stream:
-        _mark(file, os.fstat(stream.fileno()))
+    """Write arrays into a file, which is complete or not there. Raises OSError, and ValueError for no such array."""
+    forms = FormWriter()
+    for name, array in arrays.items():
+        forms.add(name, array)
+    header = json.dumps({_ABOUT: about, _ARRAYS: forms.forms}, sort_keys=True).encode()
+    padding = bytes(-(_HEADER + len(header)) % ALIGNMENT)
+    parts: list[Any] = [len(header).to_bytes(4, "little"), header, padding, *forms.chunks]
+    state = xxhash.xxh3_128()
+    for part in parts:
+        state.update(part)
+    with file.replacing() as stream:
+        stream.writelines([_MAGIC, state.digest(), *parts])
+    if sum(map(len, parts)) >= _MARKED_FROM:
+        with file.opened() as stream:
+            _mark(file, os.fstat(stream.fileno()))
 
 
 class ArraysFile:
     """An open file of arrays."""
 
-    def __init__(self, file: PrivateFile, batch: pa.RecordBatch, stat: os.stat_result) -> None:
-        metadata = batch.schema.metadata or {}
+    def __init__(self, file: PrivateFile, content: memoryview, about: Mapping[str, Any]) -> None:
+        """Raises UnusableError when the file is about something else, and what a damaged one makes json raise."""
+        length = int.from_bytes(content[_DIGEST_END:_HEADER], "little")
+        header = json.loads(bytes(content[_HEADER : _HEADER + length]))
         self.file = file
-        self._said: bytes = metadata[_ABOUT]
-        self.about: Mapping[str, Any] = json.loads(self._said)
-        self._batch = batch
-        self._digest: bytes = metadata[_DIGEST]
-        self._stat = stat
+        self.about: Mapping[str, Any] = header[_ABOUT]
+        if any(self.about.get(name) != value for name, value in about.items()):
+            raise UnusableError(f"{file}: about something else")
+        self._digest = bytes(content[len(_MAGIC) : _DIGEST_END])
+        start = -(-(_HEADER + length) // ALIGNMENT) * ALIGNMENT
+        self._forms: Mapping[str, Any] = header[_ARRAYS]
+        self._arrays = FormReader(content[start:], self._forms)
 
     @classmethod
     def open(cls, file: PrivateFile, about: Mapping[str, Any]) -> ArraysFile:
@@ -81,60 +98,60 @@ class ArraysFile:
         try:
             with file.opened() as stream:
                 stat = os.fstat(stream.fileno())
-                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            batch = pa.ipc.open_file(pa.py_buffer(mapped)).get_batch(0)
-            found = cls(file, batch, stat)
-            if batch.num_rows != 1:
-                raise ValueError("not a file of arrays")
-            if any(found.about.get(name) != value for name, value in about.items()):
-                raise UnusableError(f"{file}: about something else")
-            found._verify()
+                content = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+            _verify(file, stat, content)
+            return cls(file, content, about)
         except _FAULTS as error:
             raise UnusableError(f"{file}: {error}") from error
-        return found
-
-    def _verify(self) -> None:
-        """Compare the digest with what is there, unless that was done. Raises UnusableError."""
-        if _is_marked(self.file, self._stat):
-            return
-        if _digest(self._said, {name: self._values(name) for name in self._batch.schema.names}) != self._digest:
-            raise UnusableError(f"{self.file}: damaged")
-        _mark(self.file, self._stat)
 
     @property
     def digest(self) -> str:
         """The digest of what the file is about and of its arrays: equal files have equal ones."""
-        return self._digest.decode("ascii", "replace")
+        return self._digest.hex()
 
     @property
     def names(self) -> list[str]:
-        found: list[str] = self._batch.schema.names
+        return list(self._forms)
+
+    def get(self, name: str) -> Any:
+        """An array as it is stored, packed or not. Raises UnusableError when there is none of this name."""
+        try:
+            return self._arrays.get(name)
+        except _FAULTS as error:
+            raise UnusableError(f"{self.file}: {name}: {error}") from error
+
+    def array(self, name: str) -> Numbers:
+        """Numbers; read-only. Raises UnusableError when there are none of this name."""
+        found: Numbers | PackedTexts | PackedDecimals = self.get(name)
+        if isinstance(found, PackedTexts | PackedDecimals):
+            raise UnusableError(f"{self.file}: {name} are no numbers")
         return found
 
-    def array(self, name: str) -> npt.NDArray[Any]:
-        """A numeric array; read-only. Raises UnusableError when there is none of this name."""
-        try:
-            return to_numpy(self._values(name))
-        except _FAULTS as error:
-            raise UnusableError(f"{self.file}: {name}: {error}") from error
-
-    def arrow(self, name: str) -> pa.Array:
-        """An array as Arrow has it. Raises UnusableError when there is none of this name."""
-        try:
-            return self._values(name)
-        except _FAULTS as error:
-            raise UnusableError(f"{self.file}: {name}: {error}") from error
-
-    def _values(self, name: str) -> pa.Array:
-        return self._batch.column(name).values
+    def texts(self, name: str) -> PackedTexts:
+        """Texts. Raises UnusableError when there are none of this name."""
+        found = self.get(name)
+        if not isinstance(found, PackedTexts):
+            raise UnusableError(f"{self.file}: {name} are no texts")
+        return found
 
 
-def _identity(file: PrivateFile, stat: os.stat_result) -> str:
-    """What changes with any change to a file, and when the machine starts; "" where the latter is not known."""
+def _verify(file: PrivateFile, stat: os.stat_result, content: memoryview) -> None:
+    """Compare the digest with what is there, unless that was done. Raises ValueError."""
+    if _is_marked(file, stat):
+        return
+    if content[: len(_MAGIC)] != _MAGIC or (
+        xxhash.xxh3_128_digest(content[_DIGEST_END:]) != content[len(_MAGIC) : _DIGEST_END]
+    ):
+        raise ValueError("damaged, or of another format")
+    _mark(file, stat)
+
+
+def _identity(file: PrivateFile, stat: os.stat_result) -> _Identity | None:
+    """What changes with any change to a file, and when the machine starts; None where the latter is not known."""
     boot = _boot()
-    return boot and " ".join(
-        map(str, (boot, file.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
-    )
+    if not boot:
+        return None
+    return boot, file.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 @cache
@@ -149,47 +166,20 @@ def _is_marked(file: PrivateFile, stat: os.stat_result) -> bool:
     identity = _identity(file, stat)
     if identity and identity not in _verified and stat.st_size >= _MARKED_FROM:
         with suppress(OSError, ValueError):
-            if file.beside(_MARK).read_text(_MARK_BYTES) == identity:
+            if file.beside(_MARK).read_text(_MARK_BYTES) == _mark_of(identity):
                 _verified.add(identity)
     return identity in _verified
 
 
 def _mark(file: PrivateFile, stat: os.stat_result) -> None:
     identity = _identity(file, stat)
-    if identity:
-        _verified.add(identity)
-    if identity and stat.st_size >= _MARKED_FROM:
+    if identity is None:
+        return
+    _verified.add(identity)
+    if stat.st_size >= _MARKED_FROM:
         with suppress(OSError), file.beside(_MARK).replacing() as stream:
-            stream.write(identity.encode())
+            stream.write(_mark_of(identity).encode())
 
 
-def _arrow(array: Stored) -> pa.Array:
-    if isinstance(array, np.ndarray):
-        return to_arrow(array.view(np.uint8) if array.dtype == np.bool_ else array)
-    if array.null_count:
-        raise ValueError("an array with nulls is not stored")
-    return array if array.offset == 0 else pa.concat_arrays([array])
-
-
-def _digest(about: bytes, arrays: Mapping[str, pa.Array]) -> bytes:
-    state = xxhash.xxh3_128(about)
-    for name, array in arrays.items():
-        state.update(f"{name}\0{array.type}\0{len(array)}\0".encode())
-        for buffer in _contents(array):
-            state.update(buffer)
-    return state.hexdigest().encode()
-
-
-def _contents(array: pa.Array) -> Iterator[memoryview]:
-    """The bytes that make up an array without nulls, without padding."""
-    if pa.types.is_large_binary(array.type):
-        _, offsets, data = array.buffers()
-        edges = memoryview(offsets)[: (len(array) + 1) * 8] if offsets else memoryview(b"")
-        yield edges
-        end = int.from_bytes(edges[-8:], "little") if len(edges) else 0
-        if data is not None:
-            yield memoryview(data)[:end]
-    else:
-        data = array.buffers()[1]
-        if data is not None:
-            yield memoryview(data)[: len(array) * (array.type.bit_width // 8)]
+def _mark_of(identity: _Identity) -> str:
+    return " ".join(map(str, identity))

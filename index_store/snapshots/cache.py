@@ -220,7 +220,7 @@ class SnapshotCache:
 
 def is_column_file(name: str) -> bool:
     """Whether a file of this name in the folder of a base or a delta holds a column."""
-    return "-" in name and name.endswith(".arrow") and not name.startswith(".")
+    return "-" in name and name.endswith(".arrays") and not name.startswith(".")
 
 
 def _is_table(entry: Entry) -> bool:

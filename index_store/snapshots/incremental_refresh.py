@@ -124,13 +124,13 @@ def _delta_of(old: Snapshot, diff: TimelineDiff, table: Table) -> _Delta:
     new: list[FileSlice] = []
     predecessors: list[_OldSlice | None] = []
     for group in groups:
-        before = old_slices.get(group)
-        plain = _plain_successor(group, before, diff, as_of)
+        before, added = old_slices.get(group), diff.added.get(group, ())
+        plain = _plain_successor(group, added, before, diff, as_of)
         if plain is not None:
             successors: Sequence[FileSlice] = (plain,)
         else:
             names = set() if before is None else {path.rpartition("/")[2] for path in before.slice.files}
-            removed, added = diff.removed.get(group, set()), diff.added.get(group, [])
+            removed = diff.removed.get(group, set())
             if group not in diff.replaced and not added and not (removed & names):
                 continue
             if names & set(added):
@@ -162,20 +162,26 @@ def _refuse_doubt(partition: str, name: str) -> None:
     raise NotIncremental(f"{partition}/{name} may be compacted")
 
 
-def _plain_successor(group: Group, before: _OldSlice | None, diff: TimelineDiff, as_of: str) -> FileSlice | None:
+def _plain_successor(
+    group: Group, added: Sequence[str], before: _OldSlice | None, diff: TimelineDiff, as_of: str
+) -> FileSlice | None:
     """The slice of a file group that got one newer base file and has no log files; None for any other change."""
-    added = diff.added.get(group, [])
-    if len(added) != 1 or added[0].startswith(".") or group in diff.replaced:
+    if len(added) != 1 or added[0][0] == "." or group in diff.replaced:
         return None
-    instant = added[0].rpartition("_")[2].partition(".")[0]
+    [name] = added
+    instant = _instant_of(name)
     if instant not in diff.instants or instant > as_of:
         return None
     if before is not None:
         base = before.slice.base_file
-        if before.slice.log_files or base is None or base.rpartition("_")[2].partition(".")[0] >= instant:
+        if before.slice.log_files or base is None or _instant_of(base) >= instant:
             return None
     partition, file_id = group
-    return FileSlice(partition, file_id, f"{partition}/{added[0]}" if partition else added[0])
+    return FileSlice(partition, file_id, f"{partition}/{name}" if partition else name)
+
+
+def _instant_of(base_file: str) -> str:
+    return base_file[base_file.rfind("_") + 1 :].partition(".")[0]
 
 
 def _slices_of_groups(old: Snapshot, groups: Sequence[Group]) -> dict[Group, _OldSlice]:
@@ -276,12 +282,13 @@ class _DeltaColumns:
             files = (self._old.base_column if in_base else self._old.delta_column)(COLUMN_STATS, column).files
             if files is None:
                 raise NotIncremental("nothing is kept of single files")
-            starts = slices.file_starts
-            for one, row, _ in before:
-                first, last = np.searchsorted(files.file_index, (starts[row], starts[row + 1]))
+            rows = np.array([one.row for one in before], np.int64)
+            starts = slices.files_before(rows)
+            ends = files.file_index.searchsorted(np.stack([starts, slices.files_before(rows + 1)], axis=1))
+            for (one, _, _), start, (first, last) in zip(before, starts.tolist(), ends.tolist(), strict=True):
                 numbers = np.array([number_of.get(path, -1) for path in one.files])
                 taken = files.take(np.arange(first, last))
-                file_indices = numbers[taken.file_index - starts[row]]
+                file_indices = numbers[taken.file_index - start]
                 parts.append(replace(taken, file_index=file_indices).take(np.flatnonzero(file_indices >= 0)))
         return _joined(parts)
 
@@ -289,7 +296,8 @@ class _DeltaColumns:
         """The files of the slices that stay, and behind them the new ones, numbered as in the new delta."""
         if old is None or self._old.delta is None:
             return None
-        old_starts, staying_rows = self._old.delta.file_starts, self._delta.staying_rows
+        old_starts = self._old.delta.files_before(np.arange(len(self._old.delta) + 1))
+        staying_rows = self._delta.staying_rows
         new_starts = np.concatenate([[0], np.cumsum(np.diff(old_starts)[staying_rows])])
         slice_of = np.searchsorted(old_starts, old.file_index, "right") - 1
         stays = np.isin(slice_of, staying_rows)

@@ -28,7 +28,7 @@ from index_store.table.footer_values import FooterValues
 
 __all__ = ["KeptFooters"]
 
-_NAME = "footers.arrow"
+_NAME = "footers.arrays"
 #: So many pairs of a file and a column are kept; of more, those that were read last.
 _MAX_KEPT = 100_000
 _TEXTS = ("paths", "columns", "types", "bounds")
@@ -46,7 +46,7 @@ class KeptFooters:
         """By path and column, what the footer proves; nothing from a file that is damaged or about another table."""
         try:
             stored = ArraysFile.open(self._file, self._about)
-            texts = [_texts(stored.arrow(name)) for name in _TEXTS]
+            texts = [_texts(stored.texts(name).arrow()) for name in _TEXTS]
             counts = [stored.array(name).tolist() for name in ("rows", "nulls")]
             return {
                 (path, column): FooterValues(FileType(of), rows, nulls, *_bounds_of(bounds)) if of else None

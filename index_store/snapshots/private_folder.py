@@ -13,6 +13,7 @@ of it anyway.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import deque
@@ -31,6 +32,8 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _MAX_LINKS = 40
+#: What opening a link as a folder fails with.
+_LINK_ERRORS = (errno.ELOOP, errno.ENOTDIR)
 #: Folders below a folder that is removed; a snapshot has two levels.
 _MAX_DEPTH = 8
 
@@ -57,6 +60,9 @@ class PrivateFolder:
     root: Path
     parts: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     @property
     def path(self) -> Path:
         """The path, for messages."""
@@ -64,7 +70,7 @@ class PrivateFolder:
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return self.parts[-1] if self.parts else self.root.name
 
     def __truediv__(self, name: str) -> PrivateFolder:
         """The folder of a name in this one."""
@@ -88,7 +94,7 @@ class PrivateFolder:
         try:
             for name in self.parts:
                 handle = _entered(handle, name, create=create)
-                _check_own(os.fstat(handle), self.path)
+                _check_own(os.fstat(handle), self)
             yield handle
         finally:
             os.close(handle)
@@ -122,7 +128,7 @@ class PrivateFile:
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """The file, open for reading. Raises UntrustedFolderError when it is not the caller's own."""
-        with self.folder.opened() as handle, _stream(handle, self.name, str(self)) as stream:
+        with self.folder.opened() as handle, _stream(handle, self.name, self) as stream:
             yield stream
 
     def read_text(self, limit: int) -> str:
@@ -159,7 +165,7 @@ def _walked(path: Path, *, create: bool) -> int:
     """A descriptor of the folder at a path, all folders on the way to it checked."""
     if os.open not in os.supports_dir_fd or not hasattr(os, "geteuid"):
         raise UntrustedFolderError(f"{path}: the system does not tell who may write into a folder")
-    names = deque(Path(os.path.abspath(path)).parts[1:])
+    names = deque(part for part in os.path.abspath(path).split("/") if part)
     links = 0
     handle = os.open("/", _DIRECTORY)
     try:
@@ -169,10 +175,13 @@ def _walked(path: Path, *, create: bool) -> int:
                 return handle
             _check_above(os.fstat(handle), path)
             name = names.popleft()
-            target = _link(handle, name, path)
-            if target is None:
+            try:
                 handle = _entered(handle, name, create=create)
                 continue
+            except OSError as error:
+                target = _link(handle, name, path) if error.errno in _LINK_ERRORS else None
+                if target is None:
+                    raise
             links += 1
             if not names or links > _MAX_LINKS:
                 raise UntrustedFolderError(f"{path}: it is a link")
@@ -225,7 +234,7 @@ def _check_above(found: os.stat_result, path: Path) -> None:
         raise UntrustedFolderError(f"{path}: others may write into a folder above it")
 
 
-def _check_own(found: os.stat_result, path: Path | str) -> None:
+def _check_own(found: os.stat_result, path: object) -> None:
     if found.st_uid != os.geteuid():
         raise UntrustedFolderError(f"{path}: it belongs to somebody else")
     if found.st_mode & _OTHERS_WRITE:
@@ -233,7 +242,7 @@ def _check_own(found: os.stat_result, path: Path | str) -> None:
 
 
 @contextmanager
-def _stream(handle: int, name: str, path: str) -> Iterator[IO[bytes]]:
+def _stream(handle: int, name: str, path: object) -> Iterator[IO[bytes]]:
     with os.fdopen(os.open(name, _READ, dir_fd=handle), "rb") as stream:
         found = os.fstat(stream.fileno())
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:

@@ -54,13 +54,13 @@ def states_of(name: str) -> tuple[str, str] | None:
 
 def column_name(folder: str, slices_digest: str, file: str) -> str:
     """The name of a column: ``file`` (``column_file_name``) of a base or delta with these slices."""
-    return f"{folder}-{slices_digest[:16]}.{file.removesuffix('.arrow')}"
+    return f"{folder}-{slices_digest[:16]}.{file.removesuffix('.arrays')}"
 
 
 def column_of(name: str) -> tuple[str, str] | None:
     """Base or delta, and local file name of a column of this name; None for another name."""
     found = _COLUMN.fullmatch(name)
-    return None if found is None else (found[1], f"{found[3]}.arrow")
+    return None if found is None else (found[1], f"{found[3]}.arrays")
 
 
 def seal_prefix(key: bytes) -> str:

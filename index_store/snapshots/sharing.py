@@ -37,7 +37,7 @@ __all__ = ["SLICES", "Sharing"]
 
 T = TypeVar("T")
 
-SLICES = "slices.arrow"
+SLICES = "slices.arrays"
 _KINDS = (ColumnStats.name, PartitionValues.name)
 _NOT_SHARED = ("local:", ELSEWHERE)
 #: Columns of a filter that are fetched before anybody asks for them.

@@ -75,7 +75,7 @@ class Snapshot:
         self.delta: StoredSlices | None = None
         if self.delta_folder is not None:
             stored = ArraysFile.open(self.delta_folder.file(SLICES), _about(manifest.state))
-            self.delta, self.tombstoned = StoredSlices(stored), stored.array(_TOMBSTONED)
+            self.delta, self.tombstoned = StoredSlices(stored), np.asarray(stored.array(_TOMBSTONED))
             self._delta_digest = stored.digest
 
     def __repr__(self) -> str:

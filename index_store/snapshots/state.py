@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ELSEWHERE", "FORMAT", "State", "name_of", "state_of", "table_digest"]
 
 #: Rises with every change of the stored form, or of the rules by which statistics are believed.
-FORMAT = 2
+FORMAT = 3
 
 #: What another endpoint or account may have under the same name.
 ELSEWHERE = "given "

@@ -1,69 +1,127 @@
 """File slices as arrays: the fields of ``FileSlice``, without an object for each of millions.
 
-partitions  (p,) Arrow, sorted       partition  (n,) int32: which of them
-file_ids    (n,) Arrow               bases      (n,) Arrow: the base file's name, empty if there is none
-log_starts  (n + 1,) int64           logs       Arrow: names of log files, those of slice i from log_starts[i] on
-groups      (n,) uint64, sorted: hashes of partition and file id        group_rows  (n,) int32: whose they are
+file_ids           ``(n,)`` texts
+bases              ``(n,)`` texts: what follows the file id in the name of the base file
+baseless           ascending rows without a base file; their text in ``bases`` is arbitrary
+logs, log_starts   what follows a dot and the file id in the names of log files, those of slice i from log_starts[i] on
+partitions         ``(p,)`` texts, sorted
+
+Slices by partition and file id, as a table lists them, whose file ids begin with a UUID:
+
+partition_starts   ``(p + 1,)``: the slices of partition j are those from partition_starts[j] on
+
+Others:
+
+partition          ``(n,) int32``: which of the partitions
+groups             ``(n,) uint64``, sorted: hashes of partition and file id        group_rows  ``(n,) int32``: whose
+
+Names that do not begin with the file id are stored whole: ``whole_bases``, ``whole_logs``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import xxhash
 
-from evaluator.language import arrow_functions as pc
-from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary, to_numpy
+from evaluator.language.arrow_arrays import to_arrow, to_binary
+from evaluator.statistics.packed_texts import Identifier, PackedTexts, joined, to_identifiers
+from evaluator.statistics.packing import pack_numbers, pack_texts
 from index_store.snapshots.arrays_file import Stored, UnusableError
 from index_store.table.file_slices import FileSlice
-from index_store.table.slice_paths import PathPart, joined_paths
+from index_store.table.slice_paths import PathPart
 
 __all__ = ["ChangedSlices", "StoredSlices", "slice_arrays"]
 
 Rows = npt.NDArray[np.int64]
-_NAMES = ("partitions", "file_ids", "bases", "logs")
-_NUMBERS = {"partition": np.int32, "log_starts": np.int64, "groups": np.uint64, "group_rows": np.int32}
+_ARRAYS = (
+    *("file_ids", "bases", "whole_bases", "baseless", "logs", "whole_logs", "log_starts"),
+    *("partitions", "partition_starts", "partition", "groups", "group_rows"),
+)
+#: The numbers that are packed; others are searched.
+_READ_BY_ROW = ("log_starts", "partition", "group_rows")
+#: Fewer slices are stored as they are.
+_PACKED_FROM = 20_000
+#: Slices that an iteration makes at a time.
+_AT_ONCE = 4096
 
 
 def slice_arrays(slices: Sequence[FileSlice]) -> dict[str, Stored]:
     """The arrays of some slices."""
     partitions = sorted({one.partition for one in slices})
     code = {partition: i for i, partition in enumerate(partitions)}
-    logs = [name.rpartition("/")[2] for one in slices for name in one.log_files]
-    hashes = np.fromiter((_group_hash(one.partition, one.file_id) for one in slices), np.uint64, len(slices))
-    order = np.argsort(hashes, kind="stable")
+    codes = np.fromiter((code[one.partition] for one in slices), np.int32, len(slices))
+    ids = [_bytes(one.file_id) for one in slices]
+    bases = [_bytes((one.base_file or "").rpartition("/")[2]) for one in slices]
+    counts = [len(one.log_files) for one in slices]
+    logs = [_bytes(name.rpartition("/")[2]) for one in slices for name in one.log_files]
+    owners = ids if not logs else [one for one, count in zip(ids, counts, strict=True) for _ in range(count)]
+    file_ids = _texts(ids)
+    numbers: dict[str, npt.NDArray[Any]] = {
+        "baseless": np.array([row for row, base in enumerate(bases) if not base], np.int32),
+        "log_starts": np.cumsum([0, *counts], dtype=np.int64),
+    }
+    if _is_ordered(file_ids, codes, ids):
+        numbers["partition_starts"] = codes.searchsorted(np.arange(len(partitions) + 1)).astype(np.int64)
+    else:
+        hashes = np.fromiter((_group_hash(one.partition, one.file_id) for one in slices), np.uint64, len(slices))
+        order = np.argsort(hashes, kind="stable")
+        numbers |= {"partition": codes, "groups": hashes[order], "group_rows": order.astype(np.int32)}
     return {
-        "partitions": _binary(partitions),
-        "partition": np.array([code[one.partition] for one in slices], np.int32),
-        "file_ids": _binary([one.file_id for one in slices]),
-        "bases": _binary([(one.base_file or "").rpartition("/")[2] for one in slices]),
-        "log_starts": np.cumsum([0, *(len(one.log_files) for one in slices)], dtype=np.int64),
-        "logs": _binary(logs),
-        "groups": hashes[order],
-        "group_rows": order.astype(np.int32),
+        **{name: _numbers(array) if name in _READ_BY_ROW else array for name, array in numbers.items()},
+        "file_ids": file_ids,
+        "partitions": PackedTexts.plain(to_binary([_bytes(partition) for partition in partitions])),
+        **_names("bases", bases, ids, b""),
+        **_names("logs", logs, owners, b"."),
     }
 
 
-def _binary(texts: Sequence[str]) -> pa.Array:
-    return to_binary([text.encode("utf-8", "surrogatepass") for text in texts])
+def _names(kind: str, names: Sequence[bytes], ids: Sequence[bytes], lead: bytes) -> dict[str, Stored]:
+    """Names of files, of which empty ones are absent, by what follows ``lead`` and the file id."""
+    begins = [lead + one for one in ids]
+    if not all(name.startswith(begin) for name, begin in zip(names, begins, strict=False) if name):
+        return {f"whole_{kind}": _texts(names)}
+    tails = [name[len(begin) :] for name, begin in zip(names, begins, strict=False)]
+    present = next((tail for tail in tails if tail), b"")
+    return {kind: _texts([tail or present for tail in tails])}
+
+
+def _numbers(array: npt.NDArray[Any]) -> Stored:
+    return array if len(array) < _PACKED_FROM else pack_numbers(array)
+
+
+def _texts(texts: Sequence[bytes]) -> PackedTexts:
+    array = to_binary(texts)
+    return PackedTexts.plain(array) if len(texts) < _PACKED_FROM else pack_texts(array)
+
+
+def _is_ordered(file_ids: PackedTexts, codes: npt.NDArray[np.int32], ids: Sequence[bytes]) -> bool:
+    """Whether slices are in the order of partition and file id, and are found by the bytes of a UUID."""
+    if not (len(ids) and isinstance(file_ids.parts[0], Identifier) and (codes[1:] >= codes[:-1]).all()):
+        return False
+    same_partition = (codes[1:] == codes[:-1]).tolist()
+    return all(not same or a < b for same, a, b in zip(same_partition, ids[:-1], ids[1:], strict=True))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _group_hash(partition: str, file_id: str) -> int:
-    return xxhash.xxh3_64_intdigest(f"{partition}\0{file_id}".encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(_bytes(f"{partition}\0{file_id}"))
 
 
 class _Slices(Sequence[FileSlice], ABC):
-    """Slices that are made one by one, when they are used."""
+    """Slices that are made when they are used."""
 
     @abstractmethod
-    def _slice(self, row: int) -> FileSlice:
-        """The slice at a row, which exists."""
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """The slices of these rows, all at once."""
 
     @overload
     def __getitem__(self, index: int) -> FileSlice: ...
@@ -72,28 +130,33 @@ class _Slices(Sequence[FileSlice], ABC):
 
     def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
         rows = range(len(self))[index]  # raises IndexError
-        return self._slice(rows) if isinstance(rows, int) else [self._slice(row) for row in rows]
+        return self.some(np.array([rows]))[0] if isinstance(rows, int) else self.some(np.array(rows, np.int64))
+
+    def __iter__(self) -> Iterator[FileSlice]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self.some(np.arange(start, min(start + _AT_ONCE, len(self))))
 
 
 class Arrays(Protocol):
     """Where slices take their arrays from: an ``ArraysFile``, or memory after they were pickled."""
 
-    def array(self, name: str) -> npt.NDArray[Any]: ...
+    @property
+    def names(self) -> list[str]: ...
 
-    def arrow(self, name: str) -> pa.Array: ...
+    def get(self, name: str) -> Any: ...
 
 
 class _InMemory:
-    """The arrays of slices that another process pickled."""
+    """Arrays of slices that are not in a file."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays
 
-    def array(self, name: str) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = self._arrays[name]
-        return found
+    @property
+    def names(self) -> list[str]:
+        return list(self._arrays)
 
-    def arrow(self, name: str) -> pa.Array:
+    def get(self, name: str) -> Any:
         return self._arrays[name]
 
 
@@ -105,110 +168,146 @@ class StoredSlices(_Slices):
 
     def __init__(self, stored: Arrays) -> None:
         self._stored = stored
-        numbers = {name: stored.array(name) for name in _NUMBERS}
-        self.partition_codes: npt.NDArray[np.int32] = numbers["partition"]
-        self._log_starts, self._groups, self._group_rows = (
-            numbers[name] for name in ("log_starts", "groups", "group_rows")
-        )
-        n = len(self.partition_codes)
-        sizes = {len(self._groups), len(self._group_rows), len(self._log_starts) - 1}
-        if sizes != {n} or any(numbers[name].dtype != dtype for name, dtype in _NUMBERS.items()):
+        names = set(stored.names)
+        self._file_ids: PackedTexts = stored.get("file_ids")
+        self._has_whole_bases, self._has_whole_logs = "whole_bases" in names, "whole_logs" in names
+        self._bases: PackedTexts = stored.get("whole_bases" if self._has_whole_bases else "bases")
+        self._logs: PackedTexts = stored.get("whole_logs" if self._has_whole_logs else "logs")
+        self._baseless, self._log_starts = stored.get("baseless"), stored.get("log_starts")
+        self._partition_starts: Rows | None = None
+        if "partition_starts" in names:
+            starts: Rows = stored.get("partition_starts")
+            self._partition_starts, sizes = starts, {int(starts[-1])}
+        else:
+            self._partition, self._groups, self._group_rows = map(stored.get, ("partition", "groups", "group_rows"))
+            sizes = {len(self._partition), len(self._groups), len(self._group_rows)}
+        if sizes | {len(self._bases), len(self._log_starts) - 1} != {len(self._file_ids)}:
             raise UnusableError("slices whose arrays do not fit together")
-
-    @cached_property
-    def _names(self) -> dict[str, Any]:
-        found = {name: self._stored.arrow(name) for name in _NAMES}
-        if {len(found["file_ids"]), len(found["bases"])} != {len(self)}:
-            raise UnusableError("slices whose arrays do not fit together")
-        return found
 
     @cached_property
     def partitions(self) -> tuple[str, ...]:
         """The paths of all partitions, sorted."""
-        return tuple(map(_text, self._names["partitions"].to_pylist()))
-
-    @property
-    def base_names(self) -> pa.Array:
-        """``(n,)`` Arrow binary: names of base files, empty where there is none."""
-        return self._names["bases"]
-
-    @cached_property
-    def file_starts(self) -> Rows:
-        """``(n + 1,)``: how many files the slices before each have."""
-        has_base = np.diff(np.frombuffer(self.base_names.buffers()[1], np.int64)[: len(self) + 1]) > 0
-        found: Rows = self._log_starts + np.concatenate(([0], np.cumsum(has_base)))
-        return found
+        return tuple(map(_text, self._stored.get("partitions").arrow().to_pylist()))
 
     def __len__(self) -> int:
-        return len(self.partition_codes)
+        return len(self._file_ids)
 
-    def _slice(self, row: int) -> FileSlice:
-        partition = self.partitions[self.partition_codes[row]]
-        prefix = f"{partition}/" if partition else ""
-        base = _text(self._names["bases"][row].as_py())
-        logs = self._names["logs"][int(self._log_starts[row]) : int(self._log_starts[row + 1])].to_pylist()
-        return FileSlice(
-            partition,
-            _text(self._names["file_ids"][row].as_py()),
-            prefix + base if base else None,
-            tuple(prefix + _text(name) for name in logs),
-        )
+    def _partitions_of(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if self._partition_starts is None:
+            codes: npt.NDArray[Any] = self._partition[rows]
+            return codes
+        return self._partition_starts.searchsorted(rows, "right") - 1
+
+    def _has_base(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        if not len(self._baseless):
+            return np.ones(len(rows), np.bool_)
+        at = np.minimum(self._baseless.searchsorted(rows), len(self._baseless) - 1)
+        has_base: npt.NDArray[np.bool_] = self._baseless[at] != rows
+        return has_base
+
+    def files_before(self, rows: npt.NDArray[Any]) -> Rows:
+        """How many files the slices before each of these rows have; a row may be the number of slices."""
+        files: Rows = self._log_starts[rows] + rows - self._baseless.searchsorted(rows)
+        return files
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
-        file_ids, bases = (binary_at(self._names[name], rows) for name in ("file_ids", "bases"))
-        logged = self._log_starts[rows] < self._log_starts[rows + 1]
+        ids, bases = self._file_ids.at(rows), self._bases.at(rows)
+        starts, ends = self._log_starts[rows], self._log_starts[rows + 1]
+        with_logs = np.flatnonzero(starts < ends)
+        logs = {
+            position: self._log_names(ids[position], starts[position], ends[position])
+            for position in with_logs.tolist()
+        }
         found = []
-        for number, (row, code, file_id, base) in enumerate(
-            zip(rows.tolist(), self.partition_codes[rows].tolist(), file_ids, bases, strict=True)
-        ):
-            if logged[number]:
-                found.append(self._slice(row))
-                continue
+        columns = (self._partitions_of(rows).tolist(), self._has_base(rows).tolist(), ids, bases)
+        for position, (code, has_base, file_id, base) in enumerate(zip(*columns, strict=True)):
             partition = self.partitions[code]
             prefix = f"{partition}/" if partition else ""
-            found.append(FileSlice(partition, _text(file_id), prefix + _text(base)))
+            identity, tail = _text(file_id), _text(base) if has_base else ""
+            name = prefix + (tail if self._has_whole_bases else identity + tail)
+            log_names = tuple(prefix + log for log in logs[position]) if position in logs else ()
+            found.append(FileSlice(partition, identity, name if has_base else None, log_names))
         return found
+
+    def _log_names(self, file_id: bytes | memoryview, start: int, end: int) -> list[str]:
+        begin = "" if self._has_whole_logs else f".{_text(file_id)}"
+        return [begin + _text(tail) for tail in self._logs.at(np.arange(start, end))]
 
     def path_parts(self, rows: npt.NDArray[Any], root: str, log_files: bool) -> list[PathPart]:
         """Paths of base files, then of log files, each with the position of its slice (``table.slice_paths``)."""
-        folders = _binary([f"{root}{one}/" if one else root for one in self.partitions])
-        codes, positions = self.partition_codes[rows], np.arange(len(rows))
-        names = self.base_names if len(rows) == len(self) else self.base_names.take(to_arrow(rows))
-        has_base = to_numpy(pc.greater(pc.binary_length(names), 0))
-        if not has_base.all():
-            names, codes, positions = names.filter(to_arrow(has_base)), codes[has_base], positions[has_base]
-        parts: list[PathPart] = [(joined_paths(folders, codes, names), positions)]
+        folders = to_binary([_bytes(f"{root}{one}/" if one else root) for one in self.partitions])
+        codes, has_base = self._partitions_of(rows), self._has_base(rows)
+        positions = np.flatnonzero(has_base)
+        chosen: npt.NDArray[Any] | None = rows[positions]
+        if len(positions) == len(self) and (rows[1:] > rows[:-1]).all():
+            chosen = None
+        ids = [] if self._has_whole_bases else self._file_ids.pieces(chosen)
+        paths = joined(folders.take(to_arrow(codes[positions])), *ids, *self._bases.pieces(chosen))
+        parts: list[PathPart] = [(paths, positions)]
         starts = self._log_starts[rows]
         counts = self._log_starts[rows + 1] - starts
         if log_files and counts.any():
             positions = np.repeat(np.arange(len(rows)), counts)
             places = np.arange(len(positions)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-            logs = self._names["logs"].take(to_arrow(places))
-            parts.append((joined_paths(folders, self.partition_codes[rows][positions], logs), positions))
+            ids = [] if self._has_whole_logs else [to_binary([b"."])[0], *self._file_ids.pieces(rows[positions])]
+            paths = joined(folders.take(to_arrow(codes[positions])), *ids, *self._logs.pieces(places))
+            parts.append((paths, positions))
         return parts
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arrays = {name: self._stored.array(name) for name in _NUMBERS} | self._names
-        return StoredSlices, (_InMemory(arrays),)
+        names = set(self._stored.names)
+        return StoredSlices, (_InMemory({name: self._stored.get(name) for name in _ARRAYS if name in names}),)
 
     def rows_of(self, groups: Sequence[tuple[str, str]]) -> Rows:
         """``(k,) int64``: which slice each (partition, file id) is, or -1."""
-        wanted = np.fromiter((_group_hash(*group) for group in groups), np.uint64, len(groups))
-        positions = self._groups.searchsorted(wanted, "left")
+        wanted = [(partition, _bytes(file_id)) for partition, file_id in groups]
+        if self._partition_starts is None:
+            hashes = np.fromiter((_group_hash(*group) for group in groups), np.uint64, len(groups))
+            first, last = self._groups.searchsorted(hashes, "left"), self._groups.searchsorted(hashes, "right")
+        else:
+            first, last = self._among_identifiers(wanted, self._partition_starts)
+        counts = last - first
+        asked = np.repeat(np.arange(len(groups)), counts)
+        rows = np.arange(len(asked)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        if self._partition_starts is None:
+            rows = self._group_rows[rows].astype(np.int64)
         found = np.full(len(groups), -1, np.int64)
-        inside = np.flatnonzero(positions < len(self._groups))
-        inside = inside[self._groups[positions[inside]] == wanted[inside]]
-        rows = self._group_rows[positions[inside]].astype(np.int64)
-        file_ids = binary_at(self._names["file_ids"], rows)
-        for i, row, code, file_id in zip(
-            inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids, strict=True
-        ):
-            if (self.partitions[code], _text(file_id)) == groups[i]:
-                found[i] = row
-            else:
-                raise UnusableError("two file groups of one hash")
+        columns = (asked.tolist(), rows.tolist(), self._partitions_of(rows).tolist(), self._file_ids.at(rows))
+        for number, row, code, file_id in zip(*columns, strict=True):
+            if wanted[number] == (self.partitions[code], bytes(file_id)):
+                found[number] = row
         return found
+
+    def _among_identifiers(self, wanted: Sequence[tuple[str, bytes]], starts: Rows) -> tuple[Rows, Rows]:
+        """For each partition and file id, the first row and the last (exclusive) of an equal half of a UUID."""
+        number_of = {partition: number for number, partition in enumerate(self.partitions)}
+        codes = np.fromiter((number_of.get(partition, -1) for partition, _ in wanted), np.int64, len(wanted))
+        keys, is_identifier = _halves_of_identifiers([file_id for _, file_id in wanted])
+        known = (codes >= 0) & is_identifier
+        low, high = np.where(known, starts[codes], 0), np.where(known, starts[codes + 1], 0)
+        identifiers = self._file_ids.parts[0]
+        assert isinstance(identifiers, Identifier)
+        stored = identifiers.identifiers.view(">u8")[:, 0]
+        return _bisected(stored, keys, low, high, np.less), _bisected(stored, keys, low, high, np.less_equal)
+
+
+def _halves_of_identifiers(file_ids: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """``(k,)``: the first eight bytes of the UUIDs that file ids begin with, and whether they begin with one."""
+    whole = b"".join([one[:36] if len(one) >= 36 else bytes(36) for one in file_ids])
+    identifiers, is_identifier = to_identifiers(np.frombuffer(whole, np.uint8).reshape(-1, 36))
+    return identifiers.view(">u8")[:, 0].astype(np.uint64), is_identifier
+
+
+def _bisected(stored: npt.NDArray[Any], keys: npt.NDArray[np.uint64], low: Rows, high: Rows, below: np.ufunc) -> Rows:
+    """For each key, the first row from ``low`` on, or ``high``, whose stored key is not ``below`` it; between, they
+    ascend.
+    """
+    while (is_open := low < high).any():
+        middle = (low + high) // 2
+        goes_up = is_open & below(stored[np.where(is_open, middle, 0)], keys)
+        low, high = np.where(goes_up, middle + 1, low), np.where(is_open & ~goes_up, middle, high)
+    return low
 
 
 class ChangedSlices(_Slices):
@@ -229,12 +328,6 @@ class ChangedSlices(_Slices):
 
     def __len__(self) -> int:
         return len(self.base) - len(self.tombstoned) + len(self.delta)
-
-    def _slice(self, row: int) -> FileSlice:
-        live = len(self.base) - len(self.tombstoned)
-        if row >= live:
-            return self.delta[row - live]
-        return self.base[row + int(np.searchsorted(self._live_before, row, "right"))]
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""

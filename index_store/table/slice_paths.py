@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import to_arrow, to_binary
 from evaluator.language.errors import UnsupportedError
 from index_store.table.file_slices import FileSlice, FileSlices
 
-__all__ = ["ManyPaths", "PathPart", "common_uri", "in_order", "joined_paths", "slice_paths"]
+__all__ = ["ManyPaths", "PathPart", "common_uri", "in_order", "slice_paths"]
 
 Rows = npt.NDArray[Any]
 #: Paths, and for each the position of its slice.
@@ -76,11 +75,6 @@ def in_order(parts: Sequence[PathPart]) -> pa.Array:
         return filled[0][0] if filled else to_binary([])
     positions = np.concatenate([part[1] for part in filled])
     return pa.concat_arrays([part[0] for part in filled]).take(to_arrow(np.argsort(positions, kind="stable")))
-
-
-def joined_paths(folders: pa.Array, codes: Rows, names: pa.Array) -> pa.Array:
-    """``(k,)`` large binary: folder and name of each file; ``folders`` end in a slash, ``codes`` say which it is."""
-    return pc.binary_join_element_wise(folders.take(to_arrow(codes)), names, to_binary([b""])[0])
 
 
 def _named(items: Iterable[FileSlice], prefix: str, log_files: bool) -> Iterable[str]:

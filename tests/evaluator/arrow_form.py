@@ -1,7 +1,8 @@
-"""Statistics and indexes in the form of a file mapped into memory: bounds in Arrow, arrays read only."""
+"""Statistics and indexes in the form of a file mapped into memory: bounds in Arrow or packed, arrays read only."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy.typing as npt
 from evaluator.language.types import Type
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
-from evaluator.statistics.stored_bounds import StoredBounds, is_storable
+from evaluator.statistics.packing import pack_decimals, pack_numbers, pack_texts
+from evaluator.statistics.stored_bounds import StoredBounds, is_bytes, is_storable
 
-__all__ = ["mapped", "read_only", "stored"]
+__all__ = ["mapped", "packed", "read_only", "stored"]
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -20,6 +22,29 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def packed(known: ColumnStatistics) -> ColumnStatistics:
+    """The same statistics without index; bounds and counts packed."""
+    parts = known.parts
+    rows: Any = pack_numbers(known.row_count)
+    nulls: Any = pack_numbers(known.null_count, rows)
+    if is_storable(known.type):
+        pack: Any = pack_texts if is_bytes(known.type) else pack_decimals
+        arrays = [StoredBounds.of(np.asarray(bound), known.type).array for bound in (known.lo, known.hi)]
+        lower = pack(arrays[0])
+        lo, hi = StoredBounds(lower, known.type), StoredBounds(pack(arrays[1], lower), known.type)
+    else:
+        lo = pack_numbers(np.asarray(known.lo))
+        hi = pack_numbers(np.asarray(known.hi), lo)
+    return replace(
+        stored(known),
+        lo=lo,
+        hi=hi,
+        null_count=nulls,
+        row_count=rows,
+        parts=None if parts is None else PartStatistics(packed(parts.statistics), read_only(parts.slice_of)),
+    )
 
 
 def stored(known: ColumnStatistics) -> ColumnStatistics:

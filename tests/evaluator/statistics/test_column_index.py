@@ -55,24 +55,32 @@ def test_an_index_without_any_known_bound_is_stored_too(column_type: Type) -> No
         }
 
 
-def an_index() -> ColumnIndex:
-    known = Table(random.Random(1), np.random.default_rng(1), 100, clustered=False).statistics()["s"]
+#: Seeds of an index whose intervals are in the order of the lower codes, and of one with wide slices kept apart.
+WITHOUT_WIDE, WITH_WIDE = 1, 2
+
+
+def an_index(seed: int) -> ColumnIndex:
+    known = Table(random.Random(seed), np.random.default_rng(seed), 100, clustered=False).statistics()["s"]
     index = with_index(known, 7, 8).index
     assert index is not None
     return index
 
 
-@pytest.mark.parametrize("name", list(an_index().to_arrays()))
-def test_an_array_that_is_missing_or_of_another_type_or_length_is_refused(name: str) -> None:
-    parts = an_index().to_arrays()
+@pytest.mark.parametrize(
+    ("seed", "name"), [(seed, name) for seed in (WITHOUT_WIDE, WITH_WIDE) for name in an_index(seed).to_arrays()]
+)
+def test_an_array_that_is_missing_or_of_another_type_or_length_is_refused(seed: int, name: str) -> None:
+    parts = an_index(seed).to_arrays()
     part = parts[name]
     worse: list[Any] = ["text", None, 3.5]
     if isinstance(part, np.ndarray):
         worse += [part.astype(np.float32), part[None]]
-        if name not in ("edges", "intervals.order", "intervals.wide"):
+        if name not in ("edges", "intervals.hi", "intervals.wide"):
             worse += [np.append(part, np.zeros(1, part.dtype)), *([part[:-1]] if len(part) else [])]
         elif name != "edges":
             worse += [np.append(part, np.zeros(100, part.dtype))]
+    elif name == "intervals.shared":
+        worse += [1 - part, -1, 12]
     elif isinstance(part, int):
         worse += [0, -1, 12]
     for one in worse:
@@ -83,14 +91,22 @@ def test_an_array_that_is_missing_or_of_another_type_or_length_is_refused(name: 
         ColumnIndex.from_arrays(STRING, parts)
 
 
-@pytest.mark.parametrize("name", ["lo.offsets", "hi.offsets"])
+@pytest.mark.parametrize("name", ["lo.offsets", "hi.offsets", "intervals.starts", "intervals.reach"])
 def test_offsets_of_other_slices_are_refused(name: str) -> None:
-    parts = an_index().to_arrays()
+    parts = an_index(WITH_WIDE).to_arrays()
     offsets = parts[name]
     assert isinstance(offsets, np.ndarray)
     for wrong in (offsets + 1, np.where(np.arange(len(offsets)) > int(ABOVE), 99, offsets)):
         with pytest.raises(ValueError, match="offsets"):
             ColumnIndex.from_arrays(STRING, parts | {name: wrong})
+
+
+def test_the_order_of_the_lower_codes_is_stored_once() -> None:
+    names = {seed: an_index(seed).to_arrays() for seed in (WITHOUT_WIDE, WITH_WIDE)}
+    assert {seed: "intervals.order" in parts for seed, parts in names.items()} == {WITHOUT_WIDE: False, WITH_WIDE: True}
+    for seed in names:
+        index = an_index(seed)
+        assert mapped(index, STRING).intervals.order.tolist() == index.intervals.order.tolist()
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ from evaluator.statistics import stored_bounds
 from evaluator.statistics.codes import MAX_EDGES, Coder, sort_keys
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.indexing import with_index
+from evaluator.statistics.packing import pack_decimals, pack_texts
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
-from tests.evaluator.arrow_form import stored
+from tests.evaluator.arrow_form import packed, stored
 from tests.evaluator.evaluation_values import all_answers
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 from tests.sampling import examples
@@ -52,13 +53,18 @@ def objects(values: list[Any]) -> npt.NDArray[Any]:
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many values are made, by call."""
     counts: list[int] = []
-    decode: Callable[..., npt.NDArray[Any]] = stored_bounds._decoded
 
-    def counting(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
-        counts.append(len(array) if rows is None else len(rows))
-        return decode(array, column_type, rows)
+    def count(name: str) -> None:
+        make: Callable[..., npt.NDArray[Any]] = getattr(stored_bounds, name)
 
-    monkeypatch.setattr(stored_bounds, "_decoded", counting)
+        def counting(values: Sequence[Any], *arguments: Any, **options: Any) -> npt.NDArray[Any]:
+            counts.append(len(values))
+            return make(values, *arguments, **options)
+
+        monkeypatch.setattr(stored_bounds, name, counting)
+
+    count("_objects")
+    count("_many_objects")
     return counts
 
 
@@ -72,6 +78,8 @@ def bounds(draw: st.DrawFn, size: int = 100) -> tuple[npt.NDArray[Any], StoredBo
     array = objects(draw(st.lists(st.sampled_from(few), max_size=6)) * draw(st.sampled_from([1, size])))
     held = StoredBounds.of(array, of)
     cut = draw(st.integers(0, 2))
+    if not cut and draw(st.booleans()):
+        return array, StoredBounds((pack_decimals if of is WIDE else pack_texts)(held.array), of)
     return array[cut:], held.take(slice(cut, None))
 
 
@@ -198,12 +206,13 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         statistics = {
             name: with_index(one, data.draw(st.sampled_from([2, MAX_EDGES])), 8) for name, one in statistics.items()
         }
+    form = data.draw(st.sampled_from([stored, packed]))
     held = {
         name: replace(
-            stored(one),
+            form(one),
             index=None
             if one.index is None
-            else with_index(stored(one), len(one.index.coder.edges), one.index.zone_map.size).index,
+            else with_index(form(one), len(one.index.coder.edges), one.index.zone_map.size).index,
         )
         for name, one in statistics.items()
     }

@@ -112,7 +112,7 @@ def test_the_first_filter_from_a_snapshot_converts_arrays_without_pandas(tmp_pat
     write_table(tmp_path / "table", 300)
     places = str(tmp_path / "table"), str(tmp_path / "cache")
     kept, reasons, _ = python(FROM_A_SNAPSHOT, *places)
-    assert (kept > 0, reasons, any((tmp_path / "cache").rglob("*.arrow"))) == (True, [], True)
+    assert (kept > 0, reasons, any((tmp_path / "cache").rglob("*.arrays"))) == (True, [], True)
     again, reasons, modules = python(FROM_A_SNAPSHOT, *places)
     assert (again, reasons) == (kept, [])
     assert not {"pandas", "numpy.ma", "pyarrow.compute"} & set(modules)

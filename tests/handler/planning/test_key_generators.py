@@ -190,7 +190,7 @@ def test_snapshots_keep_every_row_that_hudis_reader_returns(tmp_path, name):
     types, rows = rows_read("1.2.0", "1.2.0", name)
     path, cache = folder_of_release("1.2.0") / name, SnapshotCache(tmp_path / "cache", min_slices=0)
     first = check(path, open_table(path, cache=cache), name, types, rows, "spark")
-    assert list((tmp_path / "cache").rglob("*.arrow"))
+    assert list((tmp_path / "cache").rglob("*.arrays"))
     assert check(path, open_table(path, cache=cache), name, types, rows, "spark") == first
     assert check(path, open_table(path, cache=None), name, types, rows, "spark") == first
 

@@ -106,8 +106,8 @@ def test_a_snapshot_of_another_table_is_not_used(unpack_copy, tmp_path):
     opened = open_table(other, cache=cache)
     prune(opened, "f < 1")
     [mine] = [one for one in cache.folder.iterdir() if one != folder]
-    for file in mine.rglob("slices.arrow"):  # the other table's slices under this table's name
-        [theirs] = folder.rglob("slices.arrow")
+    for file in mine.rglob("slices.arrays"):  # the other table's slices under this table's name
+        [theirs] = folder.rglob("slices.arrays")
         file.unlink()
         file.write_bytes(theirs.read_bytes())
     expected = groups(prune(open_table(other, cache=None), "f < 1").kept)

@@ -203,7 +203,7 @@ def test_footers_are_read_once_for_a_folder_of_snapshots(hudi_copy, tmp_path, mo
 def test_a_damaged_file_of_kept_footers_is_read_and_written_anew(hudi_copy, tmp_path, damage):
     path, cache = hudi_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=1)
     first = plan_of(open_table(path, cache=cache), "u = 31")
-    [file] = (tmp_path / "cache").rglob("footers.arrow")
+    [file] = (tmp_path / "cache").rglob("footers.arrays")
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     assert plan_of(open_table(path, cache=cache), "u = 31") == first

@@ -63,7 +63,7 @@ def files(folder: Path) -> list[Path]:
 def planted(table: Path, folder: Path) -> None:
     """A whole and valid snapshot whose column says that no slice has any value of i."""
     kept(table, folder)
-    for path in folder.rglob("column_stats-*.arrow"):
+    for path in folder.rglob("column_stats-*.arrays"):
         place = PrivateFolder(path.parent).file(path.name)
         about = ArraysFile.open(place, {"what": "column"}).about
         field = next(one for one in open_table(table, cache=None).table.schema if one.name == about["column"])
@@ -129,7 +129,7 @@ def test_a_folder_or_file_inside_that_others_may_write_is_not_read(
     expected = kept(table, tmp_path / "first")
     folder = tmp_path / "cache"
     planted(table, folder)
-    [column] = folder.rglob("column_stats-*.arrow")
+    [column] = folder.rglob("column_stats-*.arrays")
     {"table": column.parent.parent, "base": column.parent, "file": column}[level].chmod(mode)
     assert kept(table, folder) == expected
 
@@ -140,7 +140,7 @@ def test_what_belongs_to_another_user_is_not_read(table: Path, tmp_path: Path, l
     expected = kept(table, tmp_path / "first")
     folder = tmp_path / "cache"
     planted(table, folder)
-    [column] = folder.rglob("column_stats-*.arrow")
+    [column] = folder.rglob("column_stats-*.arrays")
     [manifest] = folder.rglob("*.json")
     places = {"table": column.parent.parent, "base": column.parent, "file": column, "manifest": manifest}
     os.chown(places.get(level, folder), NOBODY, NOBODY)
@@ -263,7 +263,7 @@ def test_a_table_folder_that_is_a_link_is_neither_read_nor_written(table: Path, 
 def test_a_column_that_is_no_plain_file_is_not_read(table: Path, tmp_path: Path, kind: str) -> None:
     expected = kept(table, tmp_path / "first")
     planted(table, tmp_path / "cache")
-    [column] = (tmp_path / "cache").rglob("column_stats-*.arrow")
+    [column] = (tmp_path / "cache").rglob("column_stats-*.arrays")
     column.rename(tmp_path / "aside")
     match kind:
         case "link":
@@ -361,7 +361,7 @@ def test_the_environment_names_a_folder_that_is_checked(
 
 def test_files_stay_open_for_as_long_as_they_are_read(tmp_path: Path) -> None:
     """No descriptor is left open, and none is closed twice."""
-    place = (PrivateFolder(tmp_path) / "a").file("b.arrow")
+    place = (PrivateFolder(tmp_path) / "a").file("b.arrays")
     handles = Path("/proc/self/fd")
     if not handles.is_dir():
         pytest.skip("needs /proc")

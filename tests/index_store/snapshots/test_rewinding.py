@@ -13,7 +13,15 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from index_store import Table, open_table
-from index_store.snapshots import Snapshot, SnapshotCache, keep_slices, open_snapshot, with_snapshot
+from index_store.snapshots import (
+    Snapshot,
+    SnapshotCache,
+    column_file,
+    keep_slices,
+    open_snapshot,
+    stored_slices,
+    with_snapshot,
+)
 from index_store.snapshots.arrays_file import UnusableError
 from tests.index_store.conftest import TABLES
 from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
@@ -43,6 +51,15 @@ def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
 ) -> None:
     ways = carry_over_every_commit(hudi_copy(name), tmp_path)
     assert ways["anew"] == ANEW.get(name, 1), ways
+
+
+@pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor"])
+def test_so_does_one_that_is_packed_whatever_its_size(
+    name: str, hudi_copy: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_file, "_PACKED_FROM", 0)
+    monkeypatch.setattr(stored_slices, "_PACKED_FROM", 0)
+    carry_over_every_commit(hudi_copy(name), tmp_path)
 
 
 @pytest.mark.parametrize("name", share(FORMAT_TABLES, 8))

@@ -57,7 +57,7 @@ def test_pickled_slices_find_their_groups():
     again = pickle.loads(pickle.dumps(as_stored(slices)))
     assert list(again) == slices
     assert again.rows_of([(one.partition, one.file_id) for one in slices]).tolist() == list(range(20))
-    assert set(slice_arrays(slices)) == {*stored_slices._NAMES, *stored_slices._NUMBERS}
+    assert set(slice_arrays(slices)) < set(stored_slices._ARRAYS), "the others would be lost"
 
 
 @pytest.mark.parametrize(
