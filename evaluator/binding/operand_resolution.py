@@ -157,6 +157,7 @@ def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -
 
 def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
+    semantics = semantics.of_constants()
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
         node = _untried(node)
     name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)

@@ -146,6 +146,10 @@ class Semantics:
     values_from_paths: bool = False
     clock: Clock | None = None
 
+    def of_constants(self) -> Semantics:
+        """The rules for functions of constants, which no engine computes in batches."""
+        return replace(self, days_truncate_as_millis=False) if self.days_truncate_as_millis else self
+
     @classmethod
     def named(cls, engine: str, time_zone: str | None = None) -> Semantics:
         """The semantics of an engine: one of ``ENGINES``. Raises UnsupportedError for another name or an unknown zone.
