@@ -61,7 +61,7 @@ def true_frame(spark, name, path):
     return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], spark_schema(open_table(path)))
 
 
-@pytest.mark.parametrize("name", share(TABLES, 3))
+@pytest.mark.parametrize("name", share(TABLES, 5))
 def test_the_row_is_that_of_all_rows(spark, folder_of, name):
     path = folder_of(name)
     conditions, columns = TABLES[name]
