@@ -83,9 +83,16 @@ def _shown(statement: ast.stmt) -> str:
 def _changes(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.stmt, str, Callable[[], None]]]:
     """(node, its statement, its function, how to change it) of everything that can be changed."""
     for inside, statement in _statements(tree.body, ""):
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            continue  # its imports are for readers of types
         for expression in _expressions(statement):
+            guards = {
+                id(one.value) for one in ast.walk(expression) if isinstance(one, ast.keyword) and one.arg == "strict"
+            }
             for node in ast.walk(expression):
-                if isinstance(node, ast.expr):
+                if (
+                    isinstance(node, ast.expr) and id(node) not in guards
+                ):  # zip(strict=...) finds faults of its own caller
                     for change in _changes_of(node):
                         yield node, statement, inside, change
         if isinstance(statement, ast.If | ast.While):
