@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from evaluator.binding.declared_types import NUMBERS
 from evaluator.functions import FUNCTIONS
-from evaluator.functions.base import Argument
+from evaluator.functions.base import Argument, within_type
 from evaluator.functions.conversions import cast
 from evaluator.functions.single_values import of_single_values
 from evaluator.language import expression as ex
@@ -129,7 +129,7 @@ BindCondition = Callable[[ex.HudiExpression], Condition]
 class BoundIf(BoundFunction):
     """IF. Its arguments are the columns of the condition, the branch for TRUE and the branch for FALSE and NULL.
 
-    longs_below   the condition may be TRUE or FALSE where a bigint of it is not known to be nearer to 0 than this
+    longs_below   the condition may be TRUE or FALSE where an integer of it is not known to be nearer to 0 than this
     """
 
     condition: Condition
@@ -140,9 +140,10 @@ class BoundIf(BoundFunction):
         intervals, wraps = {}, 0
         for column, interval in zip(self.condition.columns, of_columns, strict=True):
             intervals[column.name] = to_ordinals(interval, column.type)
-            if self.longs_below is not None and column.type.kind is Kind.BIGINT:
-                near = interval.is_bounded and -self.longs_below < interval.lo and interval.hi < self.longs_below
-                wraps |= 0 if near or not interval.value else TRUE | FALSE
+            if self.longs_below is not None and column.type.kind.is_integer:
+                closed = within_type(Argument(column.type, interval))
+                near = not interval.value or (-self.longs_below < closed.lo and closed.hi < self.longs_below)
+                wraps |= 0 if near else TRUE | FALSE
         return self.condition.outcome(intervals) | wraps
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from evaluator.language import expression as ex
 from evaluator.language.outcome import FALSE, NULL, TRUE
 from evaluator.language.schema import Field, Schema
-from evaluator.language.types import DATE, DOUBLE, INT, STRING, Type, decimal_type
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, Type, decimal_type
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
+from handler.sql.parsing import parse
 from tests.evaluator.short_forms import SPARK, col, lit, outcome_of, stats
 
 LETTERS = {True: "T", False: "F", None: "N"}
@@ -118,3 +120,25 @@ def test_the_condition_of_many_slices_is_decided_slice_by_slice():
     actual = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [StatisticsProvider("column_stats", {"x": x})])
     assert actual.outcomes.tolist() == [TRUE] * 10 + [FALSE] * (n - 10)
     assert NULL not in actual.outcomes
+
+
+@pytest.mark.parametrize(
+    ("text", "of", "ends", "in_hive3", "in_hive4"),
+    [
+        ("if(x > 1, x, 1) = -9223372036854775808", BIGINT, (-(1 << 63), 1), "TF", "F"),
+        ("if(x > 1, x, 1) = -7", BIGINT, (-7, 1), "F", "F"),
+        ("if(x > 1, x, 1) = -7", BIGINT, (None, 0), "TF", "F"),
+        ("if(x < 9223372036854775807, 1, 2) = 2", BIGINT, (-7, 1), "TF", "F"),
+        ("if(x < 9223372036854775807, 1, 2) = 2", INT, (-7, 1), "TF", "F"),
+        ("if(x < 5000000000, 1, 2) = 2", INT, (None, 1), "F", "F"),
+    ],
+)
+def test_hive_3_compares_far_numbers_by_a_difference_that_wraps(text, of, ends, in_hive3, in_hive4) -> None:
+    for engine, expected in (("hive3", in_hive3), ("hive4", in_hive4)):
+        known = {"x": stats(of, *ends)}
+        assert outcome_of(parse(text, engine), known, Semantics.named(engine, "UTC")) == expected
+
+
+def test_far_numbers_that_are_null_are_no_numbers() -> None:
+    known = {"x": stats(BIGINT, None, None, nulls=10, rows=10)}
+    assert outcome_of(parse("if(x > 1, 1, 2) = 1", "hive3"), known, Semantics.named("hive3", "UTC")) == "F"
