@@ -52,7 +52,7 @@ def bits(values: Any) -> list[int]:
     return (to_words(array) if array.dtype.itemsize == 8 else array.astype(np.int64)).tolist()
 
 
-@settings(max_examples=examples(600, at_night=20_000))
+@settings(max_examples=examples(250, at_night=20_000))
 @given(data=st.data(), dtype=st.sampled_from(DTYPES))
 def test_numbers_are_what_they_were(data: st.DataObject, dtype: Any) -> None:
     values = data.draw(numbers(dtype))
@@ -167,7 +167,7 @@ def texts(draw: st.DrawFn) -> list[str]:
     return draw(st.permutations([*made * draw(st.sampled_from([1, 1, 200])), *others]))
 
 
-@settings(max_examples=examples(400, at_night=10_000))
+@settings(max_examples=examples(150, at_night=10_000))
 @given(data=st.data(), made=texts())
 @example(data=None, made=["1", "01"])
 @example(data=None, made=["a1\n", "a2"])
