@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial, reduce
 from typing import Any
 
@@ -22,12 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
-from evaluator.binding.leaves import Prefix, Test, is_plain, possible_value
+from evaluator.binding.leaves import Membership, Prefix, Test, is_plain, possible_value
 from evaluator.binding.operands import BoundColumn, BoundOperand
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.column_ranges import ColumnRanges, range_in_every_slice
 from evaluator.evaluation.rendered_rules import BoundSymbol, FlagSymbol, Rendered, Rule, asked_of, rendered
 from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.ordered_bounds import OrderedBound
 from evaluator.statistics.ranges import Range
 
 __all__ = ["MAX_SLICES", "scan"]
@@ -35,6 +37,8 @@ __all__ = ["MAX_SLICES", "scan"]
 Mask = npt.NDArray[np.bool_]
 #: Up to here everything is compared: larger tables have an index (``index_store.snapshots``).
 MAX_SLICES = 20_000
+#: From so many members and slices on, a list is searched by the order of the lower bounds, which a column makes once.
+_MANY_MEMBERS, _MANY_SLICES = 64, 2_000
 
 
 def scan(
@@ -78,7 +82,7 @@ def _can_be(value: TruthValue, test: Test, column: ColumnStatistics | None) -> A
     """Where a test can have this value, by one provider: ``(n,) bool``, or a bool for all slices."""
     asked = None if column is None else asked_of(test)
     if column is None or asked is None or asked[1][0] == "in" or asked[0].is_nested:
-        return possible_value(test, partial(_range_of, column), value)
+        return possible_value(test, partial(_range_of, column, _is_long(test)), value)
     _, rule, constants = asked
     lo, hi = column.lo, column.hi
     if column.ranks is not None:
@@ -90,10 +94,18 @@ def _can_be(value: TruthValue, test: Test, column: ColumnStatistics | None) -> A
     return computed[value](lo, hi, column.any_null, any_value, lo_unknown, hi_unknown, *constants)
 
 
-def _range_of(statistics: ColumnStatistics | None, operand: BoundOperand) -> Range:
+def _is_long(test: Test) -> bool:
+    return isinstance(test, Membership) and len(test.members.values) >= _MANY_MEMBERS
+
+
+def _range_of(statistics: ColumnStatistics | None, is_long: bool, operand: BoundOperand) -> Range:
+    """``is_long``: the test has so many members that the order of the lower bounds pays."""
     if statistics is None or not isinstance(operand, BoundColumn):
         return range_in_every_slice(operand)
-    return ColumnRanges({operand.field.name: statistics}).of_column(operand)
+    found = ColumnRanges({operand.field.name: statistics}).of_column(operand)
+    if not is_long or len(statistics) < _MANY_SLICES:
+        return found
+    return replace(found, lo=OrderedBound(statistics.lo, found.lo.unknown, statistics.order_of_lo))
 
 
 _PARAMETERS = ("lo", "hi", "null", "value", "lo_unknown", "hi_unknown")

@@ -28,6 +28,7 @@ from evaluator.language.types import Kind, Type
 from evaluator.statistics.codes import Codes, sort_keys
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.groups import Bound, SliceGroup, slice_groups
+from evaluator.statistics.ordered_bounds import AscendingOrder
 from evaluator.statistics.ranges import GREATEST, LEAST
 from evaluator.statistics.ranks import Ranks
 from evaluator.statistics.stored_bounds import Bounds, taken
@@ -136,6 +137,11 @@ class ColumnStatistics:
         """Where the lower and the upper bound are unknown; one flag each where that is the same in all slices."""
         lo_known, hi_known = self.usable_bounds
         return _uniform(~lo_known), _uniform(~hi_known)
+
+    @cached_property
+    def order_of_lo(self) -> AscendingOrder:
+        """The order of the lower bounds, known or not."""
+        return AscendingOrder.of(self.lo)
 
     @cached_property
     def plain(self) -> PlainBounds:

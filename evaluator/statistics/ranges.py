@@ -136,12 +136,17 @@ class MaskedBound:
     def __le__(self, other: MaskedBound) -> Any:
         return _or(self.values <= other.values, self.unknown, other.unknown)
 
+    def following(self, members: Members) -> tuple[Any, Any]:
+        """The least member that is not below this bound, and whether there is one; without one, another member."""
+        values = members.array
+        at = np.searchsorted(values, self.values, side="left")
+        return values[np.minimum(at, len(values) - 1)], at < len(values)
+
     def meets(self, hi: MaskedBound, members: Members) -> Any:
         """Whether some member lies between this lower bound and the upper one."""
         values = members.array
-        at = np.searchsorted(values, self.values, side="left")
-        following = values[np.minimum(at, len(values) - 1)]
-        inside = (at < len(values)) & (following <= hi.values)
+        following, follows = self.following(members)
+        inside = follows & (following <= hi.values)
         if self.unknown is False and hi.unknown is False:
             return inside
         # As arrays without axes: numpy would convert plain text and bytes to its own type, which drops NULs at the end.
@@ -153,9 +158,8 @@ class MaskedBound:
 
     def is_one_of(self, hi: MaskedBound, members: Members) -> Any:
         """Whether lower and upper bound are the same value, and that is a member."""
-        values = members.array
-        at = np.searchsorted(values, self.values, side="left")
-        is_member = (at < len(values)) & (values[np.minimum(at, len(values) - 1)] == self.values)
+        following, follows = self.following(members)
+        is_member = follows & (following == self.values)
         return is_member & (self.values == hi.values) & _not(self.unknown) & _not(hi.unknown)
 
     def single(self, hi: MaskedBound) -> Any:
