@@ -245,9 +245,11 @@ class StoredSlices(_Slices):
         ids = [] if self._has_whole_bases else self._file_ids.pieces(chosen)
         paths = joined(folders.take(to_arrow(codes[positions])), *ids, *self._bases.pieces(chosen))
         parts: list[PathPart] = [(paths, positions)]
+        if not (log_files and len(self._logs)):
+            return parts
         starts = self._log_starts[rows]
         counts = self._log_starts[rows + 1] - starts
-        if log_files and counts.any():
+        if counts.any():
             positions = np.repeat(np.arange(len(rows)), counts)
             places = np.arange(len(positions)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
             ids = [] if self._has_whole_logs else [to_binary([b"."])[0], *self._file_ids.pieces(rows[positions])]

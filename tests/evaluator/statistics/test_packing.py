@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from evaluator.language.arrow_arrays import to_binary
 from evaluator.statistics.packed_numbers import PackedNumbers, to_words
-from evaluator.statistics.packed_texts import Choice, Constant, Identifier, Number, Plain
+from evaluator.statistics.packed_texts import Choice, Constant, Identifier, Number, Plain, joined
 from evaluator.statistics.packing import pack_decimals, pack_numbers, pack_texts
 from tests.sampling import examples
 
@@ -241,3 +242,18 @@ def test_decimals_are_what_they_were(values: list[int], kind: pa.DataType, cut: 
     for one in (packed, upper, pickle.loads(pickle.dumps(packed))):
         assert one.arrow().equals(array)
         assert one.arrow(rows).equals(array.take(pa.array(rows)))
+
+
+def test_identifiers_are_written_as_uuids_are() -> None:
+    identifiers = np.random.default_rng(1).integers(0, 256, (10_000, 16), np.uint8)
+    stored = Identifier(identifiers)
+    expected = [str(uuid.UUID(bytes=one.tobytes())).encode() for one in identifiers]
+    assert stored.arrow(None).to_pylist() == expected
+    rows = np.array([9_999, 0, 8_192])
+    assert list(stored.at(rows)) == stored.arrow(rows).to_pylist() == [expected[row] for row in rows]
+
+
+def test_texts_are_joined_with_constants_between_and_behind() -> None:
+    a, b, c = (to_binary([text])[0] for text in (b"-", b"", b"\xff"))
+    texts = to_binary([b"1", b"", b"22"])
+    assert joined(a, a, texts, b, c, texts, c, a).to_pylist() == [b"--1\xff1\xff-", b"--\xff\xff-", b"--22\xff22\xff-"]
