@@ -9,7 +9,6 @@ reading an index needs stand beside them: no command can take less. Bytecode is 
 
 from __future__ import annotations
 
-import os
 import resource
 import statistics
 import subprocess
@@ -17,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench.timing import compiling_environment
 from tests.index_store.synthetic import write_table
 
 SLICES, ROUNDS = 20, 9
@@ -41,8 +41,7 @@ def run() -> list[Row]:
             f"sargo prune, {SLICES} slices": (prune, PRUNE_GOAL),
             f"sargo prune --json, {SLICES} slices": ([*prune, "--json"], PRUNE_GOAL),
         }
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment |= {"PYTHONPATH": str(_ROOT), "SARGO_CACHE": str(Path(folder) / "cache")}
+        environment = compiling_environment() | {"PYTHONPATH": str(_ROOT), "SARGO_CACHE": str(Path(folder) / "cache")}
         spent: dict[str, list[float]] = {name: [] for name in commands}
         for turn in range(ROUNDS + 1):
             for name, (arguments, _) in commands.items():

@@ -8,6 +8,7 @@ and sits out turns once its budget is spent, but is timed at least twice.
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -15,10 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Bandwidth", "cpu_seconds", "measure_bandwidth", "take_turns"]
+__all__ = ["Bandwidth", "compiling_environment", "cpu_seconds", "measure_bandwidth", "take_turns"]
 
 _BATCH_SECONDS, _SLOW_SECONDS, _LEAST_ROUNDS = 0.001, 0.02, 2
 _STREAMED_BYTES = 1 << 28  # beyond every cache
+
+
+def compiling_environment() -> dict[str, str]:
+    """The environment of a process that keeps the bytecode it compiles, as an installed package has it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def cpu_seconds(call: Callable[[], object], calls: int = 1) -> float:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from tests.bench.compare.ratios import Comparison
+from tests.bench.timing import compiling_environment
 
 __all__ = ["LEAST_ROUNDS", "Worker", "compared"]
 
@@ -25,7 +25,7 @@ class Worker:
     """The process of a checkout."""
 
     def __init__(self, checkout: Path, script: Path) -> None:
-        environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"}
+        environment = compiling_environment() | {"PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"}
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START, str(script)],
             cwd=checkout,
