@@ -86,8 +86,8 @@ def conditions() -> Iterator[str]:
         (_TEXTS, ("''", "'1'", "'abc'")),
         (_DAYS, ("date '1970-01-01'", "date '1970-01-02'", "date '2020-01-01'")),
     ):
-        for x in _split(operands):
-            for form in _split(_FORMS):
+        for form in _split(_FORMS):
+            for x in _split(operands):
                 yield form.format(x=x, a=a, b=b, c=c)
 
 
