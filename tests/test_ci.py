@@ -1,6 +1,5 @@
 """`.ci/run` tests Java in CI or fails; elsewhere it may leave Java out, and says so. Speed needs the parent commit."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,9 +7,26 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
-PYTHON = ["lint", "test AGAIN=1", "fuzz SECONDS=30", "docs"]
+PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=30", "docs"]
 SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
-JAVA = ["test-java", "test-hooks", "test-hive PART=quick"]
+JAVA = [".venv/.hive-installed", "test-java", "test-hooks", "test-hive PART=quick"]
+
+
+def _run(tmp_path, ci, tools, fails=""):
+    """What ended, and the targets that were made; two parts of a run are made at once, so in no order."""
+    tools_here, log, copy = tmp_path / "tools", tmp_path / "targets", tmp_path / "repository" / ".ci" / "run"
+    tools_here.mkdir()
+    make = f'#!/bin/bash\necho "$*" >> "{log}"\nif [[ "$*" == "{fails}" ]]; then exit 3; fi\n'
+    for name in [*tools, "make"]:
+        (tools_here / name).write_text(make if name == "make" else "#!/bin/bash\n")
+        (tools_here / name).chmod(0o755)
+    for name in ("dirname", "mkdir", "cat"):
+        (tools_here / name).symlink_to(shutil.which(name))
+    copy.parent.mkdir(parents=True)
+    shutil.copy(RUN, copy)
+    environment = {"PATH": str(tools_here), "CI": ci}
+    done = subprocess.run([shutil.which("bash"), str(copy)], env=environment, capture_output=True, text=True)
+    return done, sorted(log.read_text().splitlines()) if log.exists() else []
 
 
 @pytest.mark.parametrize(
@@ -28,25 +44,16 @@ JAVA = ["test-java", "test-hooks", "test-hive PART=quick"]
     ],
 )
 def test_java_is_left_out_only_outside_ci(ci, tools, code, targets, tmp_path):
-    log = tmp_path / "targets"
-    for name in [*tools, "make"]:
-        stub = tmp_path / name
-        stub.write_text(f'#!/bin/bash\necho "$*" >> "{log}"\n' if name == "make" else "#!/bin/bash\n")
-        stub.chmod(0o755)
-    (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
-    environment = {"PATH": str(tmp_path), "CI": ci}
-    done = subprocess.run([shutil.which("bash"), str(RUN)], env=environment, capture_output=True, text=True)
-    made = log.read_text().splitlines() if log.exists() else []
-    assert (done.returncode, made) == (code, targets), done.stderr
+    done, made = _run(tmp_path, ci, tools)
+    assert (done.returncode, made) == (code, sorted(targets)), done.stderr
     assert ("for want of the parent commit" in done.stdout) == (PYTHON[-1] in made and SPEED[0] not in made)
     missing = {"mvn": "Maven (mvn)", "javac": "a JDK (javac)"}
     for tool, name in missing.items():
         assert (name in done.stdout + done.stderr) == (tool not in tools)
 
 
-def test_a_target_that_fails_fails_the_run(tmp_path):
-    for name, text in {"make": "exit 3", "mvn": "", "javac": ""}.items():
-        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    environment = {"PATH": os.pathsep.join([str(tmp_path), os.environ["PATH"]]), "CI": "true"}
-    assert subprocess.run([shutil.which("bash"), str(RUN)], env=environment, capture_output=True).returncode == 3
+@pytest.mark.parametrize("target", PYTHON + JAVA + SPEED)
+def test_a_target_that_fails_fails_the_run(tmp_path, target):
+    done, made = _run(tmp_path, "true", ["mvn", "javac", "git"], fails=target)
+    assert done.returncode != 0
+    assert target in made

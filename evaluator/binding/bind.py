@@ -43,6 +43,7 @@ from evaluator.binding.leaves import (
 from evaluator.binding.letter_preimages import implied_by_image
 from evaluator.binding.membership_tests import membership_tests
 from evaluator.binding.nan_tests import against_nan, is_nan
+from evaluator.binding.null_tests import columns_tested_instead
 from evaluator.binding.number_preimages import implied_by_number
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand
@@ -54,7 +55,7 @@ from evaluator.binding.operands import (
     Condition,
     columns_of,
 )
-from evaluator.binding.predicate_inference import inferred_predicates
+from evaluator.binding.predicate_inference import inferred_predicates, members_as_read
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.binding.refinement import refined
 from evaluator.binding.type_coercion import (
@@ -69,6 +70,7 @@ from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.clock import reads_clock
 from evaluator.language.column_resolution import with_near_names
+from evaluator.language.construction import condition_compared
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.key_set import KeySet
@@ -145,13 +147,16 @@ class _Binder:
                     stack.extend((Not(), child))
                 case And() | Or() | Not() | Leaf() | Refine():
                     self._steps.append(node)
+                case ex.Compare(left=ex.If()) if (condition := self._condition_compared(node)) is not None:
+                    stack.append(condition)
                 case leaf:
-                    implied = inferred_predicates(leaf)
+                    implied = (*inferred_predicates(leaf), *self._members_of_texts(leaf))
                     self._bind_leaf(leaf)
                     for condition in implied:
                         self._bind_leaf(condition)
                     if implied:
                         self._steps.append(And(1 + len(implied)))
+                    self._bind_columns_tested_instead(leaf)
         steps = refined(self._leaves, self._steps, self._semantics)
         return BoundExpression(
             expression, tuple(self._leaves), Program(tuple(steps)), tuple(self._columns.values()), self._semantics
@@ -180,6 +185,39 @@ class _Binder:
                     self._steps.append(step)
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))
+
+    def _condition_compared(self, leaf: ex.Compare) -> ex.HudiExpression | None:
+        """The condition that a leaf compares with TRUE, unless the engine may compare its integers in another way."""
+        condition = condition_compared(leaf)
+        if condition is None or not self._semantics.long_tests_wrap:
+            return condition
+        fields = (
+            self._schema.resolve(name, case_sensitive=self._semantics.case_sensitive)
+            for name in ex.column_names(condition)
+        )
+        return None if any(field is None or field.type.kind.is_integer for field in fields) else condition
+
+    def _bind_columns_tested_instead(self, leaf: ex.HudiExpression) -> None:
+        """(the leaf AND ?) OR a column IS NULL: TRUE where a column is NULL, FALSE where the leaf is, else either."""
+        columns = columns_tested_instead(leaf) if self._semantics.null_tests_see_columns else ()
+        if columns:
+            self._push(BoundLeaf(leaf, Fixed(outcome.UNKNOWN), (), note="where no column is NULL"))
+            self._steps.append(And(2))
+            for column in columns:
+                self._bind_leaf(ex.IsNull(column))
+            self._steps.append(Or(1 + len(columns)))
+
+    def _members_of_texts(self, leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
+        """What a list of numbers or days implies for a text."""
+        if not isinstance(leaf, ex.In) or not self._semantics.lists_read_texts:
+            return ()
+        read = members_as_read(leaf)
+        try:
+            operand = None if read is None else bind_operand(leaf.operand, self._schema, self._semantics)
+        except UnsupportedError:
+            return ()
+        is_text = operand is not None and operand.type.kind in (Kind.STRING, Kind.VARCHAR)
+        return (read,) if read is not None and is_text else ()
 
     def _reason(self, error: Exception) -> str:
         """Why a leaf is unknown. The first unknown columns of a filter come with the names that may be meant."""

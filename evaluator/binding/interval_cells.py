@@ -20,7 +20,7 @@ from evaluator.language.interval import Interval
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.ranges import GREATEST, LEAST, Range, range_of
 
-__all__ = ["Cells", "constants_of", "is_discrete"]
+__all__ = ["Cells", "constants_of", "ends_of", "is_discrete"]
 
 _BOTH = outcome.TRUE | outcome.FALSE
 
@@ -28,6 +28,11 @@ _BOTH = outcome.TRUE | outcome.FALSE
 def is_discrete(of: Type) -> bool:
     """Whether each value of the type has a next one."""
     return of.kind.is_integer or of.kind in (Kind.DATE, Kind.BOOLEAN)
+
+
+def ends_of(of: Type) -> tuple[float, float]:
+    """The least and the greatest value of a discrete type, as far as conditions on it are judged by them."""
+    return (0, 1) if of.kind is Kind.BOOLEAN else (-math.inf, math.inf)
 
 
 def constants_of(test: Test) -> list[Any]:
@@ -114,7 +119,7 @@ class Cells:
         """Whether a gap holds no value of the type."""
         if number % 2 or not is_discrete(self._type):
             return False
-        least, greatest = (0, 1) if self._type.kind is Kind.BOOLEAN else (-math.inf, math.inf)
+        least, greatest = ends_of(self._type)
         at = number // 2
         below = self._constants[at - 1] if at else least - 1
         above = self._constants[at] if at < len(self._constants) else greatest + 1

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from evaluator.binding.interval_cells import Cells, constants_of, is_discrete
+from evaluator.binding.interval_cells import Cells, constants_of, ends_of, is_discrete
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -99,7 +99,7 @@ def is_tight(program: Program, leaves: Sequence[BoundLeaf], of: Type) -> bool:
 
 def is_one_interval(tests: list[tuple[Test, bool]]) -> bool:
     """Whether these conditions on one column, ANDed, are one interval that is not empty."""
-    has_steps = False
+    of: Type | None = None
     lower: tuple[Any, bool] | None = None
     upper: tuple[Any, bool] | None = None
     for test, negated in tests:
@@ -113,16 +113,19 @@ def is_one_interval(tests: list[tuple[Test, bool]]) -> bool:
         if (op not in _HALF_LINES and op != "=") or not test.right.interval.is_point:
             return False
         value = test.right.interval.lo
-        has_steps = is_discrete(test.left.type)
+        of = test.left.type
         is_lower, closed = _HALF_LINES.get(op, (True, True))
         if is_lower:
             lower = max((value, not closed), lower or (value, not closed))
         if not is_lower or op == "=":
             upper = min((value, closed), upper or (value, closed))
+    if of is not None and is_discrete(of):
+        least, greatest = ends_of(of)
+        first = least if lower is None else lower[0] + lower[1]
+        last = greatest if upper is None else upper[0] - (not upper[1])
+        return bool(max(first, least) <= min(last, greatest))
     if lower is None or upper is None:
         return True
-    if has_steps:
-        return bool(lower[0] + lower[1] <= upper[0] - (not upper[1]))
     return bool(lower[0] < upper[0]) or (lower[0] == upper[0] and not lower[1] and upper[1])
 
 

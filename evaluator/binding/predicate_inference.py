@@ -6,23 +6,26 @@ The range of a function that does not keep the order is wide. An equality can st
     ==============================================  ============================================
     ``upper(s) = 'CH-1'``, ``lower(s) = 'ch-1'``    ``s >= 'CH-1' AND s <= 'cẖ...'``
     ``date_format(d, 'MM/dd/yyyy') = '01/04/2020'`` ``d >= DATE '2020-01-04' AND d < DATE '2020-01-05'``
+    ``s IN (9, 10)`` in Hive                        ``CAST(s AS double) IN (9.0, 10.0)``
 
 The leaf L is replaced by ``L AND implied``, which has the same value on every row. Where L is TRUE the implied
 condition is TRUE. Where L is NULL it is NULL as well: both are NULL exactly where the column is. Where L is FALSE so is
-the AND.
+the AND. (A list with NULL makes both NULL where nothing is found.)
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import re
+from decimal import Decimal
 
 from evaluator.functions.date_pattern import UNITS, fields_of
 from evaluator.language import expression as ex
 from evaluator.language.epoch import EPOCH, MICROSECOND
-from evaluator.language.types import STRING, TIMESTAMP
+from evaluator.language.types import DATE, DOUBLE, STRING, TIMESTAMP, Kind, Type
 
-__all__ = ["inferred_predicates"]
+__all__ = ["inferred_predicates", "members_as_read"]
 
 _LAST_CHARACTER = "\U0010ffff"
 #: The greatest character that upper() turns into text starting with this letter, and lower() likewise, where it is not
@@ -62,6 +65,37 @@ def inferred_predicates(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...
             return inferred_predicates(ex.Compare("=", call, constant))
         case _:
             return ()
+
+
+def members_as_read(leaf: ex.In) -> ex.In | None:
+    """What follows from a text in a list of numbers, or of days: read as one of them it is a member; None otherwise.
+
+    Without its optimiser Hive 3 compares '9' with the text of 9, and Hive 4 the double of '09' with that of 9. Texts
+    that are equal are read alike, so either implies the condition.
+    """
+    target: Type | None = None
+    members: list[ex.Operand] = []
+    for member in leaf.members:
+        if not isinstance(member, ex.Literal):
+            return None
+        kind = member.type.kind
+        if kind is Kind.VOID:
+            members.append(member)
+            continue
+        of = DATE if kind is Kind.DATE else DOUBLE
+        if member.value is None or target not in (None, of):
+            return None
+        if of == DOUBLE:
+            if not (kind.is_integer or kind in (Kind.DECIMAL, Kind.DOUBLE)) or not isinstance(
+                member.value, int | float | Decimal
+            ):
+                return None
+            if not math.isfinite(member.value):
+                return None
+            member = ex.Literal(float(member.value), DOUBLE)
+        target = of
+        members.append(member)
+    return None if target is None else ex.In(ex.Cast(leaf.operand, target), tuple(members))
 
 
 def _solved_case(case: str, operand: ex.Operand, text: str) -> tuple[ex.HudiExpression, ...]:

@@ -55,7 +55,7 @@ def _round(arguments: Sequence[Argument], result: Type, semantics: Semantics) ->
         return strict(arguments, null=True)
     if result.kind.is_integer and digits >= 0:
         return x
-    unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
+    unit = Fraction(1, 10**digits) if digits > 0 else 10**-digits
     if result.kind.is_fractional:
         lo, hi = float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit)
         if semantics.doubles_round_by_long:

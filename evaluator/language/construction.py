@@ -7,6 +7,7 @@
     TRUE, FALSE or NULL used as a condition      ``Constant``
     a constant condition used as a value         ``Literal`` of type BOOLEAN
     a condition c used as a value                ``If(c, TRUE, If(Not(c), FALSE, NULL))``
+    a condition c over integers = TRUE           ``Compare("=", c as a value, TRUE)``, other conditions as they are
     s ILIKE 'Ab%'                                ``lower(s) LIKE 'ab%'``
     split(s, '-')[0]                             ``substring_index(s, '-', 1)``
     a part that is not understood                ``Opaque`` as a value, ``Unknown`` as a condition (C1)
@@ -23,9 +24,11 @@ from itertools import islice
 
 from evaluator.language.expression import (
     Call,
+    Compare,
     Constant,
     HudiExpression,
     If,
+    In,
     Like,
     Literal,
     Node,
@@ -41,9 +44,11 @@ from evaluator.language.types import BOOLEAN, INT, STRING, Type
 __all__ = [
     "TRUE",
     "any_case_like",
+    "as_compared",
     "as_condition",
     "as_operand",
     "case_when",
+    "condition_compared",
     "condition_of_truth",
     "item_of_array",
     "truth_of",
@@ -77,6 +82,44 @@ def truth_of(condition: HudiExpression) -> Operand:
     if next(islice(walk(condition), _MAX_NODES, None), None) is not None:
         return Opaque("a large condition used as a value is not decided")
     return If(condition, TRUE, If(Not(condition), _FALSE, _NULL))
+
+
+def as_compared(condition: HudiExpression) -> HudiExpression:
+    """A condition that the engine compares with TRUE: ``(l < 1) = TRUE``, where it may compare integers; else itself.
+
+    The value is that of the condition on every row, but in an engine that compares integers in another way where the
+    result is a value (``Semantics.long_tests_wrap``). The other engines are asked for the condition itself.
+
+    >>> from evaluator.language.expression import Column
+    >>> print(as_compared(Compare("<", Column(("l",)), Literal(1, INT))))
+    (l < 1) = True
+    >>> print(as_compared(Compare("<", Column(("s",)), Literal("a", STRING))))
+    s < 'a'
+    """
+    if not any(map(_may_compare_integers, walk(condition))):
+        return condition
+    return Compare("=", truth_of(condition), TRUE)
+
+
+def condition_compared(node: Node) -> HudiExpression | None:
+    """The condition of ``as_compared``; None for any other node."""
+    match node:
+        case Compare("=", If() as truth, Literal(value=True)):
+            return condition_of_truth(truth)
+        case _:
+            return None
+
+
+def _may_compare_integers(node: Node) -> bool:
+    match node:
+        case Compare(left=left, right=right):
+            operands: tuple[Node, ...] = (left, right)
+        case In(operand=operand, members=members):
+            operands = (operand, *members[:1])
+        case _:
+            return False
+    literals = [one for one in operands if isinstance(one, Literal)]
+    return all(one.type.kind.is_integer for one in literals)
 
 
 def any_case_like(operand: Operand, pattern: str, escape: str) -> HudiExpression:

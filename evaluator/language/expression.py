@@ -329,6 +329,10 @@ def _text(node: Node, parts: list[str]) -> str:
             return literal_text(value, literal_type)
         case Cast(type=target):
             return f"CAST({parts[0]} AS {target})"
+        case If(condition, Literal(value=True), If(Not(child=child), Literal(value=False), Literal(value=None))) if (
+            child is condition
+        ):  # a condition as a value
+            return parts[0] if isinstance(condition, And | Or) else f"({parts[0]})"
         case If():
             return f"if({', '.join(parts)})"
         case Call(function=name):

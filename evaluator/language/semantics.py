@@ -82,6 +82,8 @@ class Semantics:
 
     casts_may_vanish            Hive 3.1 takes a constant for one that its cast to another numeric type gives:
                                 ``i >= CAST(7.9 AS INT)`` is ``i >= 7.9``.
+    null_tests_see_columns      Hive's optimiser may test columns for NULL instead of what a cast or arithmetic makes of
+                                them.
     dates_count_days            Spark adds a number to a date as days, and a date moved by whole days is a date. In Hive
                                 it is a timestamp.
     dates_may_lose_hours        Spark moves a date by hours to a timestamp, or cuts the hours off: a setting
@@ -92,6 +94,8 @@ class Semantics:
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
     lists_meet_as_text          Spark without ANSI mode compares a text with a list of integers as text: s IN (9, 10).
+    lists_read_texts            A text is in a list of numbers or days in Hive 3 and 4 where its double or its date is,
+                                and in Hive 3 without the optimiser where the text itself is.
     unreadable_text_is_null     A constant text that is no number or date is NULL beside one in Spark without ANSI mode.
     unreadable_rows_are_null    So is a text of a column, and in Hive 3 and 4, too. Beside a constant text these Hives
                                 say FALSE or NULL, by version and operator.
@@ -133,6 +137,7 @@ class Semantics:
     days_truncate_as_millis: bool = False
     seconds_are_rough: bool = False
     casts_may_vanish: bool = False
+    null_tests_see_columns: bool = False
     dates_count_days: bool = False
     dates_may_lose_hours: bool = False
     moves_by_instant: bool = False
@@ -141,6 +146,7 @@ class Semantics:
     last_days_stay: bool = False
     functions_of_spark: bool = False
     lists_meet_as_text: bool = False
+    lists_read_texts: bool = False
     unreadable_text_is_null: bool = False
     unreadable_rows_are_null: bool = False
     values_from_paths: bool = False
@@ -220,6 +226,7 @@ _HIVE = (
     "longs_round_by_double",
     "doubles_round_by_long",
     "last_days_stay",
+    "null_tests_see_columns",
 )
 _SPARK = (
     "decimals_meet_in_38_digits",
@@ -256,6 +263,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "binary_lists_fail",
         "lists_take_column_type",
         "dates_from_any_text",
+        "lists_read_texts",
         "unreadable_rows_are_null",
     ),
     "hive4": (
@@ -263,6 +271,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "days_truncate_as_millis",
         "dates_from_any_text",
         "seconds_are_rough",
+        "lists_read_texts",
         "unreadable_rows_are_null",
     ),
     "spark": _SPARK,

@@ -46,8 +46,9 @@ __all__ = ["value_of"]
 
 _UTC = datetime.timezone.utc
 
-#: Functions whose result is one of their arguments, unchanged.
 _UNIX_SECONDS = ("unix_timestamp", "to_unix_timestamp")
+_UNITS_OF_INSTANTS = ("unix_seconds", "unix_millis", "unix_micros")
+#: Functions whose result is one of their arguments, unchanged.
 _CHOICES = ("coalesce", "greatest", "least")
 
 
@@ -109,7 +110,8 @@ def value_of(
                 return _of_zone(function, children, semantics)
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
-                operands = children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
+                keeps = name in _CHOICES or name in _UNITS_OF_INSTANTS
+                operands = children if keeps else [_shown(argument, semantics) for argument in children]
                 if name == "from_unixtime" and not semantics.is_utc:
                     operands = _seconds_shown(operands, semantics)
                 if not any(isinstance(part, ex.Column) for part in ex.walk(node)) or moves_a_date(name, operands):

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from evaluator.language.construction import TRUE, any_case_like, truth_of
+from evaluator.language.construction import TRUE, any_case_like, as_compared, truth_of
 from evaluator.language.expression import (
     And,
     Call,
@@ -168,7 +168,7 @@ def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
     left, right = left.unnest(), right.unnest()
     if _has_truth_value(left) and op in ("=", "!=") and isinstance(right, exp.Boolean):
         asks_for_true = bool(right.this) == (op == "=")
-        return condition(left) if asks_for_true else Not(condition(left))
+        return as_compared(condition(left)) if asks_for_true else Not(as_compared(condition(left)))
     if not is_clear:  # engines read a = b > c from the left
         return Unknown("a condition compared with a value is not decided without parentheses")
     if isinstance(right, exp.Any | exp.All) or isinstance(left, exp.Any | exp.All):
@@ -189,7 +189,7 @@ def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
     if not _has_truth_value(left):
         return Compare("<=>", _operand(left), TRUE if truth else Literal(False, TRUE.type))
     inner = condition(left) if truth else Not(condition(left))
-    return And((inner, Compare("<=>", truth_of(inner), TRUE)))
+    return And((as_compared(inner), Compare("<=>", truth_of(inner), TRUE)))
 
 
 def _is_null(node: exp.Expr, *, is_clear: bool = True) -> HudiExpression:

@@ -16,6 +16,7 @@ is possible everywhere (C1). IS NULL of a larger condition is unknown.
 
 from __future__ import annotations
 
+from evaluator.language.construction import as_compared
 from evaluator.language.expression import (
     And,
     Call,
@@ -44,8 +45,8 @@ def is_true(condition: HudiExpression) -> HudiExpression:
     """``condition IS TRUE``."""
     operands = _nullable_operands(condition)
     if operands is None:
-        return And((condition, Unknown("IS TRUE over a condition that may be NULL")))
-    return _and_not_null(condition, operands)
+        return And((as_compared(condition), Unknown("IS TRUE over a condition that may be NULL")))
+    return _and_not_null(as_compared(condition), operands)
 
 
 def is_false(condition: HudiExpression) -> HudiExpression:

@@ -25,7 +25,7 @@ Facts: docs/facts/hive-expressions.md.
 
 from __future__ import annotations
 
-from evaluator.language.construction import TRUE, as_condition, as_operand, case_when
+from evaluator.language.construction import TRUE, as_compared, as_condition, as_operand, case_when
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import (
     And,
@@ -224,9 +224,9 @@ def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
         raise UnsupportedError(f"a condition is compared by {op} with something that is not a boolean constant")
     match op, right.value:
         case ("=", True) | ("!=", False):
-            return left
+            return as_compared(left)
         case ("=", False) | ("!=", True):
-            return Not(left)
+            return Not(as_compared(left))
         case "<=>", True:
             return is_true(left)
         case "<=>", False:

@@ -32,7 +32,7 @@ UNDECIDABLE = {
     "CAST(bigint AS int) where a bound is not known": "values that do not fit wrap, by engine and setting",
     "a text compared with a number, CAST(s AS int)": "'10' is less than '9' as text. Files of one text are decided. "
     "In Hive 3 and 4, and in Spark without ANSI mode, so are files without a text that is a number, and `=` by how "
-    "texts begin: `zip = 94105` skips '95' to '99'",
+    "texts begin: `zip = 94105` skips '95' to '99'; so are lists: `zip IN (94105, 94107)`",
 }
 
 

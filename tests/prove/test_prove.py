@@ -18,6 +18,7 @@ from tests.prove.report import Total, text
 from tests.prove.rounds import run
 from tests.prove.signatures import SIGNATURES
 from tests.prove.table import SLICES
+from tests.sampling import share
 
 FILTERS = 40
 
@@ -81,12 +82,15 @@ def test_each_mutant_changes_one_thing() -> None:
 
 
 def test_every_equivalent_mutant_is_a_mutant() -> None:
+    """Of a share of the modules; the mutation check holds all to it."""
+    names = share(TESTS, 4)
     mutants = {
         (name, mutant.inside, mutant.was, mutant.now)
-        for name in TESTS
+        for name in names
         for mutant in mutants_of(path_of(name).read_text(encoding="utf-8"))
     }
-    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    equivalent = [e for e in json.loads(EQUIVALENT.read_text(encoding="utf-8")) if e["module"] in names]
+    assert equivalent
     assert [e for e in equivalent if (e["module"], e["inside"], e["was"], e["now"]) not in mutants] == []
 
 

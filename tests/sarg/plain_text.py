@@ -1,9 +1,11 @@
 """An expression as one line, with literals in the evaluator's value form.
 
 ``to_text`` shows ``dt = DATE '2020-01-02'``. This text is ``dt = 18263``: a test sees the value that is compared.
+A condition that is compared with TRUE stands in brackets: ``[a > 1]``.
 """
 
 from evaluator.language import expression as ex
+from evaluator.language.construction import condition_compared
 
 JOINERS = {ex.And: " AND ", ex.Or: " OR "}
 
@@ -18,6 +20,8 @@ def _node_text(node, parts):
             return "(" + JOINERS[type(node)].join(parts) + ")"
         case ex.Not():
             return f"NOT {parts[0]}"
+        case ex.Compare() if (condition := condition_compared(node)) is not None:
+            return f"[{plain_text(condition)}]"
         case ex.Compare(op=op):
             return f"{parts[0]} {op} {parts[1]}"
         case ex.In():

@@ -127,6 +127,7 @@ TIGHT = [
     ("x IN (DATE '2020-02-28', DATE '2020-03-01')", DATE, (18320, 18322), 0, "TF"),
     ("x NOT IN (TRUE, FALSE)", BOOLEAN, (False, True), 0, "F"),
     ("x IN (TRUE, FALSE)", BOOLEAN, (None, None), 0, "T"),
+    ("x > TRUE AND x > FALSE", BOOLEAN, (None, None), 0, "F"),
     ("NOT NOT x IN (TRUE, FALSE)", BOOLEAN, (None, None), 0, "T"),
     ("NOT NOT x IN (1, 2)", INT, (1, 2), 0, "T"),
     ("x IN (1.0BD, 2.0BD)", decimal_type(5, 1), (Decimal("1.0"), Decimal("2.0")), 0, "TF"),

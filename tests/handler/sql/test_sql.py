@@ -81,8 +81,9 @@ FIVE = Literal(5, INT)
         ("b = false", Compare("=", B, Literal(False, BOOLEAN))),
         ("b IS TRUE", Compare("<=>", B, Literal(True, BOOLEAN))),
         ("b IS NOT FALSE", Not(Compare("<=>", B, Literal(False, BOOLEAN)))),
-        ("(a = 5) = true", Compare("=", A, FIVE)),
-        ("false = (a = 5)", Not(Compare("=", A, FIVE))),
+        ("(a = 5) = true", Compare("=", truth_of(Compare("=", A, FIVE)), TRUE)),
+        ("false = (a = 5)", Not(Compare("=", truth_of(Compare("=", A, FIVE)), TRUE))),
+        ("(s > 'x') = true", Compare(">", S, Literal("x", STRING))),
         ("s LIKE 'x%'", Like(S, "x%")),
         ("s NOT LIKE 'x%'", Not(Like(S, "x%"))),
         ("s LIKE 'x!_' ESCAPE '!'", Like(S, "x!_", "!")),
@@ -298,7 +299,7 @@ def test_a_value_that_is_not_understood_is_opaque(text):
         ("a + b * 2 - 1 = 0", "((a + (b * 2)) - 1) = 0"),
         ("-a * 2 < 5", "((-a) * 2) < 5"),
         ("a - 1 - 2 = 0", "((a - 1) - 2) = 0"),
-        ("a > 1 = true", "a > 1"),
+        ("a > 1 = true", "(a > 1) = true"),
     ],
 )
 def test_precedence(text, same):
@@ -308,8 +309,8 @@ def test_precedence(text, same):
 def test_is_true_of_a_condition_keeps_its_true_bit():
     tree = parse("(a > 5) IS TRUE", "spark")
     assert isinstance(tree, And)
-    assert tree.children[0] == Compare(">", A, FIVE)
-    assert tree.children[1] == Compare("<=>", truth_of(tree.children[0]), TRUE)
+    truth = truth_of(Compare(">", A, FIVE))
+    assert tree.children == (Compare("=", truth, TRUE), Compare("<=>", truth, TRUE))
 
 
 def test_a_condition_in_parentheses_is_a_value():

@@ -5,6 +5,7 @@
     units       timestamps of both units, and fields of structs         tests/handler/data/hive_units.json.xz
     folded      constants and moments as Hive hands them over           tests/handler/data/hive_folded.json.xz
     functions   values of functions and casts of columns                tests/evaluator/data/function_values.json.xz
+    predicates  conditions over functions that are NULL of some values  tests/evaluator/data/predicates.json.xz
 
 Needs what ``make test-hive`` needs.
 """
@@ -20,8 +21,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.evaluator import function_grid
-from tests.hive.grids import declared, edges, folded, functions, units
+from tests.evaluator import function_grid, predicate_grid
+from tests.hive.grids import declared, edges, folded, functions, predicates, units
 from tests.hive.server import HIVE_3, HIVE_4, ROOT, Server
 
 DATA = ROOT / "tests" / "handler" / "data"
@@ -30,6 +31,7 @@ STAGES: dict[str, tuple[Path, Callable[[Server, Path], Iterator[Any]]]] = {
     "edges": (DATA / "hive_edges.json.xz", edges.ask),
     "folded": (DATA / "hive_folded.json.xz", folded.ask),
     "functions": (function_grid.DATA, functions.ask),
+    "predicates": (predicate_grid.DATA, predicates.ask),
     "units": (DATA / "hive_units.json.xz", units.ask),
 }
 ENGINES = {"hive401": ("hive4", HIVE_4), "hive313": ("hive3", HIVE_3)}
@@ -50,7 +52,7 @@ def main(*arguments: str) -> None:
                     file, ask = STAGES[stage]
                     (home / stage).mkdir()
                     for answers in ask(server, home / stage):
-                        _write(file, answers if stage == "functions" else {engine: answers})
+                        _write(file, answers if stage in ("functions", "predicates") else {engine: answers})
                     print(f"{name} {stage}: {time.monotonic() - begun:.0f} s", flush=True)
             finally:
                 server.stop()

@@ -98,7 +98,7 @@ def decoded(version, sql, folded=True):
         ("3.1.3", "dayofmonth(dt) = 1", "day(dt) = 1"),
         ("3.1.3", "bo is false", "(NOT bo = True AND NOT bo IS NULL)"),
         ("3.1.3", "bo is not true", "NOT (bo = True AND NOT bo IS NULL)"),
-        ("3.1.3", "(a > 1) is not false", "NOT (NOT a > 1 AND NOT a IS NULL)"),
+        ("3.1.3", "(a > 1) is not false", "NOT ([NOT a > 1] AND NOT a IS NULL)"),
     ],
     ids=str,
 )
@@ -311,14 +311,14 @@ class TestLike:
 class TestTruth:
     def test_is_true_over_a_larger_condition_can_be_false_where_it_is_null(self):
         text = plain_text(decoded("3.1.3", "(a > 1 or b < 2) is not true"))
-        assert text == "NOT ((a > 1 OR b < 2) AND ?(IS TRUE over a condition that may be NULL))"
+        assert text == "NOT ([(a > 1 OR b < 2)] AND ?(IS TRUE over a condition that may be NULL))"
 
     def test_a_condition_compared_with_a_boolean_constant_is_that_condition(self):
         true = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
         greater = function("OPGreaterThan", column("a"), integer(1))
-        assert plain_text(sarg.decode(write(function("OPEqual", greater, true)))) == "a > 1"
-        assert plain_text(sarg.decode(write(function("OPNotEqual", greater, true)))) == "NOT a > 1"
-        assert plain_text(sarg.decode(write(function("OPEqualNS", greater, true)))) == "(a > 1 AND NOT a IS NULL)"
+        assert plain_text(sarg.decode(write(function("OPEqual", greater, true)))) == "[a > 1]"
+        assert plain_text(sarg.decode(write(function("OPNotEqual", greater, true)))) == "NOT [a > 1]"
+        assert plain_text(sarg.decode(write(function("OPEqualNS", greater, true)))) == "([a > 1] AND NOT a IS NULL)"
 
     def test_a_null_constant_is_a_condition_that_is_null(self):
         null = constant(None, type_info("boolean"))

@@ -167,6 +167,22 @@ def test_an_instant_that_is_not_completed_hides_nothing(tmp_path):
         list(_rows(path, open_table(path), one))
 
 
+def test_decimals_of_more_than_18_digits_are_no_ordering_values(tmp_path):
+    """Ordering values are compared as 64-bit integers."""
+    path, *_ = _table(tmp_path)
+    properties = path / ".hoodie" / "hoodie.properties"
+    text = properties.read_text()
+    for field in ("dec", "big"):
+        properties.write_text(text.replace("ordering.fields=ts", f"ordering.fields={field}"))
+        table = open_table(path)
+        one = next(one for one in table.slices() if one.log_files and one.base_file)
+        if field == "dec":
+            assert list(_rows(path, table, one))
+        else:
+            with pytest.raises(TableError, match=r"ordering field big: decimal\(38,6\)"):
+                list(_rows(path, table, one))
+
+
 def test_a_slice_of_one_log_file_has_its_records(tmp_path):
     path, table, one = _table(tmp_path)
     alone = FileSlice(one.partition, one.file_id, None, one.log_files[:1])
