@@ -78,6 +78,9 @@ def _pairs(these: int, those: int) -> str:
 
 
 _TWO = "(105), (717)"
+#: The days of 105 and 182, and the texts of 105 and 717.
+_DAYS = "(date '2020-04-15'), (date '2020-07-01')"
+_TEXTS = "('s0105'), ('s0717')"
 STORIES = (
     Story("inner", f"select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("inner, the table is the right side", f"select f.v from {_keys(_TWO)} t join fact f on t.x = f.k", 2),
@@ -134,12 +137,27 @@ STORIES = (
     Story("more keys than a list has", "select k from fact f left semi join (select cast(id + 650 as int) x from range(300000)) t on f.k = t.x", {**_LATE_JOIN, "plain broadcast": 2}),
     Story("more keys than a list has, in a subquery", f"select k from fact f left semi join {_pairs(600, 500)} t on f.k = t.x", 2),
     Story("more keys than are taken", f"select k from fact f left semi join {_pairs(1100, 1000)} t on f.k = t.x", 8),
-    Story("union", f"select u.k from (select k from fact union all select k from fact_mor) u join {_keys(_TWO)} t on u.k = t.x", None),
+    Story("union", f"select u.k from (select k from fact union all select k from fact_mor) u join {_keys(_TWO)} t on u.k = t.x", 4),
+    Story("union, each part by a column of its own", f"select u.v from (select k, v from fact union all select n + 0, g from fact_mor union all select cast(big as int), k from fact where v > 9) u join {_keys(_TWO)} t on u.k = t.x", None),
+    Story("union of filters", f"select u.k from (select k, 1 a from fact where v % 2 = 1 union all select k, 2 from fact_mor where g > 3 union all select 717, 3) u join {_keys(_TWO)} t on u.k = t.x", 4),
+    Story("union, one column twice", f"select * from (select k a, k b from fact union all select g, k from fact) u join {_keys(_TWO)} t on u.a = t.x", None),
+    Story("union in a union, and a join below", f"select u.k from (select k from fact union all (select k from fact_mor union all select f.k from fact f join places p on f.g = p.g)) u join {_keys(_TWO)} t on u.k = t.x", None),
+    Story("union without duplicates keeps all rows", f"select u.k from (select k from fact union select k from fact_mor) u join {_keys(_TWO)} t on u.k = t.x", None),
+    Story("union in an outer join, the lost side", f"select t.x, u.v from {_keys('(105), (9000)')} t left join (select k, v from fact union all select k, g from fact_mor) u on u.k = t.x", None),
     Story("union of joins", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x union all select f.k from fact f join {_keys('(5)')} t on f.k = t.x", 3),
     Story("the same join twice", f"with j as (select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x) select a.k, b.v from j a join j b on a.k = b.k", None),
     Story("self join", "select a.k, b.v from fact a join (select k, v from fact where v between 300 and 310) b on a.k = b.k", None),
     Story("self join by another column", "select a.k, b.k from fact a join (select k, v from fact where k in (40, 41)) b on a.k = b.v", None),
     Story("star", f"select f.k, p.name from fact f join {_keys(_TWO)} t on f.k = t.x join (select * from places where name = 'place 37') p on f.g = p.g", None),
+    Story("star of two that only together leave one file", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x", 1),
+    Story("star of three", f"select f.k from fact f join {_keys('(105), (182), (717)')} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x join {_keys(_TEXTS)} s on f.s = s.x", 1),
+    Story("star without a common row", f"select f.k from fact f join {_keys('(300), (717)')} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x", 0),
+    Story("star with semi and outer joins", f"select f.k, d.x from fact f left semi join {_keys('(105), (182), (717)')} t on f.k = t.x left join {_keys(_DAYS)} d on f.d = d.x join {_keys(_TEXTS)} s on f.s = s.x", 2),
+    Story("star of one useless dimension", f"select f.k from fact f join {_keys('(3), (5)')} g on f.g = g.x join {_keys(_TWO)} t on f.k = t.x", 2),
+    Story("star of a union", f"select u.k from (select k, d from fact union all select k, d from fact_mor) u join {_keys(_TWO)} t on u.k = t.x join {_keys(_DAYS)} d on u.d = d.x", 2),
+    Story("a broadcast over a shuffled join", f"select /*+ merge(p) */ f.k, p.name from fact f join places p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x", 2),
+    Story("two broadcasts over a shuffled join", f"select /*+ merge(p) */ f.k, p.name from fact f join places p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x", 1),
+    Story("a broadcast over a shuffled outer join", f"select /*+ merge(p) */ f.k, p.name from fact f left join (select * from places where g < 20) p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("snowflake", f"select f.k, p.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) p on f.k = p.x", _BY_SUBQUERY),
     Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),
     Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),

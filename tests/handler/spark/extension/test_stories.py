@@ -159,6 +159,8 @@ def test_read_in_another_way_gives_hudis_rows(outcomes: Outcomes, name: str) -> 
     outcome = outcomes[f"read: {name}"]
     assert outcome["equal"], outcome
     assert outcome["rows"], outcome
+    if "narrowed" in outcome:
+        assert outcome["narrowed"] != is_left_as_it_is(outcomes, "mor")
     if name in BY_HUDI and not is_left_as_it_is(outcomes, "mor"):
         assert outcome["merged"] == ["Sargo: 1 of 4 file slices"], outcome
         assert outcome["files"] <= 2, outcome

@@ -1,9 +1,16 @@
 package io.sargo.spark.joins;
 
+import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.plans.Rewrite;
+import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -27,14 +34,23 @@ import scala.collection.Iterator;
  * one long. The values of one key are read from it only if the broadcast is one by these keys.
  */
 final class BroadcastKeys {
+  /**
+   * What was made of a broadcast: a query is planned again after each of its stages, and the keys
+   * stay the same.
+   */
+  private static final Map<Broadcast<?>, Made> MADE = new WeakHashMap<>();
+
   private final List<Expression> keys;
   private final HashedRelation relation;
   private final boolean isPacked;
+  private final Made made;
 
-  private BroadcastKeys(List<Expression> keys, HashedRelation relation, boolean isPacked) {
+  private BroadcastKeys(
+      List<Expression> keys, HashedRelation relation, boolean isPacked, Made made) {
     this.keys = keys;
     this.relation = relation;
     this.isPacked = isPacked;
+    this.made = made;
   }
 
   /** The keys of a side of a join; null if it is no broadcast by these keys that is done. */
@@ -50,7 +66,8 @@ final class BroadcastKeys {
     }
     List<Expression> hashed =
         Seqs.list(HashJoin$.MODULE$.rewriteKeyExpr(Seqs.of(new ArrayList<>(keys))));
-    Object value = ((Broadcast<?>) stage.resultOption().get().get()).value();
+    Broadcast<?> broadcast = (Broadcast<?>) stage.resultOption().get().get();
+    Object value = broadcast.value();
     if (!(stage.broadcast() instanceof BroadcastExchangeExec)
         || !(value instanceof HashedRelation)
         || !isBy(
@@ -60,7 +77,11 @@ final class BroadcastKeys {
       return null;
     }
     boolean isPacked = hashed.size() == 1 && hashed.get(0).dataType().equals(DataTypes.LongType);
-    return new BroadcastKeys(keys, ((HashedRelation) value).asReadOnlyCopy(), isPacked);
+    HashedRelation relation = ((HashedRelation) value).asReadOnlyCopy();
+    synchronized (MADE) {
+      Made made = MADE.computeIfAbsent(broadcast, absent -> new Made());
+      return new BroadcastKeys(keys, relation, isPacked, made);
+    }
   }
 
   private static boolean isBy(
@@ -83,8 +104,19 @@ final class BroadcastKeys {
     return true;
   }
 
-  /** The condition that {@code key} of the other side equals the i-th key of a row. */
+  /** The condition that {@code key} of the other side, by name, equals the i-th key of a row. */
   Expression condition(Expression key, int i) {
+    Expression byName = Conditions.byName(key);
+    Object of = keys.get(i).canonicalized();
+    return made.conditions.computeIfAbsent(Arrays.asList(byName, of, i), absent -> read(byName, i));
+  }
+
+  /** Whether a condition of these keys meets an index for the first time. */
+  boolean isFirst(NarrowedIndex index, Expression condition) {
+    return made.met.add(Arrays.asList(index.withoutMore(), condition));
+  }
+
+  private Expression read(Expression key, int i) {
     Expression value =
         isPacked
             ? HashJoin$.MODULE$.extractKeyExprAt(Seqs.of(new ArrayList<>(keys)), i)
@@ -108,5 +140,12 @@ final class BroadcastKeys {
       }
     }
     return null;
+  }
+
+  private static final class Made {
+    /** By key of both sides, and its place. */
+    final Map<List<Object>, Expression> conditions = new ConcurrentHashMap<>();
+
+    final Set<List<Object>> met = ConcurrentHashMap.newKeySet();
   }
 }

@@ -5,6 +5,7 @@ import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -22,17 +23,21 @@ import org.slf4j.LoggerFactory;
  *   the other side of the join                      the keys come from
  *   ----------------------------------------------  ---------------------------------------------
  *   cannot have few keys ({@link SelectiveSide})        nowhere
- *   will be broadcast, with adaptive execution      the broadcast ({@link NarrowByBroadcasts})
+ *   will be broadcast, with adaptive execution      the broadcast ({@link NarrowByBroadcasts}), but
+ *                                                   below a join that is shuffled: as without
  *   may have others next time ({@link Repeatable})  nowhere else
  *   will be broadcast, without                      the broadcast, which Spark reuses
  *   will be shuffled, and a subquery pays           a subquery, which runs before the scan
  *   will be shuffled otherwise                      nowhere
  * </pre>
  *
- * <p>A subquery pays if the scan has at least {@code spark.sargo.dynamic.subquery.min.bytes} and
- * {@link #MIN_RATIO} times the bytes of all scans of the other side, which it reads once more, both
- * after skipping; and if keys have not skipped nothing of the table by that column again and again
- * ({@link UselessKeys}).
+ * <p>Adaptive execution starts the exchange of a scan at once. Where another join is between, by
+ * which the scan's rows are exchanged, the keys of a broadcast would come too late: there the scan
+ * waits for them if it has at least {@code spark.sargo.dynamic.subquery.min.bytes}.
+ *
+ * <p>A subquery pays if the scan has that many bytes and {@link #MIN_RATIO} times the bytes that
+ * all subqueries of this scan read once more, both after skipping; and if keys have not skipped
+ * nothing of the table by that column again and again ({@link UselessKeys}).
  */
 public final class DynamicKeys extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(DynamicKeys.class);
@@ -49,7 +54,9 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
   public LogicalPlan apply(LogicalPlan plan) {
     try {
       DynamicSettings settings = DynamicSettings.of(session);
-      return settings == DynamicSettings.FALSE || plan.isStreaming()
+      // Without this setting Spark leaves the conditions as they are, which fails when they run.
+      boolean isPlanned = session.sessionState().conf().dynamicPartitionPruningEnabled();
+      return settings == DynamicSettings.FALSE || !isPlanned || plan.isStreaming()
           ? plan
           : rewritten(plan, settings);
     } catch (Exception | LinkageError | StackOverflowError e) {
@@ -80,23 +87,21 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     if (!SelectiveSide.isSelective(side.other)) {
       return plan;
     }
-    boolean isBroadcast = side.canBroadcastOther(join) && bytes(side.other) <= broadcastBelow();
-    if (isBroadcast && narrowsByBroadcasts()
-        || !isBroadcast && settings != DynamicSettings.SUBQUERY
+    Broadcasts broadcasts =
+        new Broadcasts(session.sessionState().conf().autoBroadcastJoinThreshold());
+    boolean isBroadcast = broadcasts.isLikely(join, side.other);
+    if (!isBroadcast && settings != DynamicSettings.SUBQUERY
         || !Repeatable.isRepeatable(side.other)) {
       return plan;
     }
     LogicalPlan result = plan;
     for (int i = 0; i < side.narrowedKeys.size(); i++) {
       if (side.isUsable(i)) {
-        result = new ByKey(side, i, isBroadcast).below(result, side.narrowedKeys.get(i));
+        result =
+            new ByKey(side, i, isBroadcast, broadcasts).below(result, side.narrowedKeys.get(i));
       }
     }
     return result;
-  }
-
-  private long broadcastBelow() {
-    return session.sessionState().conf().autoBroadcastJoinThreshold();
   }
 
   /** Whether adaptive execution has the rule that narrows by broadcasts, too. */
@@ -106,16 +111,10 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
             .anyMatch(rule -> rule instanceof NarrowByBroadcasts);
   }
 
-  private static long bytes(LogicalPlan plan) {
-    return plan.stats().sizeInBytes().isValidLong()
-        ? plan.stats().sizeInBytes().toLong()
-        : Long.MAX_VALUE;
-  }
-
   private static long bytesOfScans(LogicalPlan plan) {
     long sum = 0;
     for (LogicalPlan leaf : Seqs.list(plan.collectLeaves())) {
-      long bytes = bytes(leaf);
+      long bytes = Broadcasts.bytes(leaf);
       sum = bytes > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + bytes;
     }
     return sum;
@@ -126,18 +125,28 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     private final JoinSide side;
     private final int i;
     private final boolean isBroadcast;
+    private final Broadcasts broadcasts;
 
-    ByKey(JoinSide side, int i, boolean isBroadcast) {
+    ByKey(JoinSide side, int i, boolean isBroadcast, Broadcasts broadcasts) {
       this.side = side;
       this.i = i;
       this.isBroadcast = isBroadcast;
+      this.broadcasts = broadcasts;
     }
 
     @Override
     LogicalPlan at(
-        LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key) {
+        LogicalRelation scan,
+        NarrowedIndex index,
+        List<Expression> filters,
+        Expression key,
+        List<Join> passed) {
       UselessKeys useless = UselessKeys.of(index, key);
-      if (isBroadcast ? !useless.mayAsk() : !pays(index, useless)) {
+      boolean pays =
+          isBroadcast
+              ? waits(index, passed) && useless.mayAsk()
+              : pays(index, filters) && useless.mayAsk();
+      if (!pays) {
         return scan;
       }
       Expression subquery =
@@ -147,12 +156,23 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       return new Filter(subquery, scan);
     }
 
-    private boolean pays(NarrowedIndex index, UselessKeys useless) {
+    /** Whether a scan is to wait for a broadcast, which no later rule has in time. */
+    private boolean waits(NarrowedIndex index, List<Join> passed) {
+      return !narrowsByBroadcasts()
+          || passed.stream().anyMatch(broadcasts::isShuffled)
+              && index.sizeInBytes() >= DynamicSettings.minBytes(session);
+    }
+
+    private boolean pays(NarrowedIndex index, List<Expression> filters) {
       long bytes = index.sizeInBytes();
       long others = bytesOfScans(side.other);
-      return bytes >= DynamicSettings.minBytes(session)
-          && others <= bytes / MIN_RATIO
-          && useless.mayAsk();
+      for (Expression filter : filters) {
+        if (KeySubquery.isLimited(filter)) {
+          long more = bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
+          others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
+        }
+      }
+      return bytes >= DynamicSettings.minBytes(session) && others <= bytes / MIN_RATIO;
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.sargo.spark.joins;
 
+import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
@@ -30,11 +31,11 @@ import scala.Option;
 /**
  * A scan that lists its files when the keys of a join's other side are known.
  *
- * <p>Spark plans, runs and reuses the subquery in {@code condition}, which becomes a {@code
- * DynamicPruningExpression} over an {@code InSubqueryExec}, or over TRUE where no broadcast has the
- * keys. The rows come from a scan of its own, a copy of {@code scan} over a {@link LateIndex}: so
- * they are read, split and counted as those of any scan, and no code of this class runs in an
- * executor. It has no children, because nothing but this copy may run.
+ * <p>Spark plans, runs and reuses the subqueries whose AND is {@code condition}. Each becomes a
+ * {@code DynamicPruningExpression} over an {@code InSubqueryExec}, or over TRUE where no broadcast
+ * has the keys. The rows come from a scan of its own, a copy of {@code scan} over a {@link
+ * LateIndex}: so they are read, split and counted as those of any scan, and no code of this class
+ * runs in an executor. It has no children, because nothing but this copy may run.
  */
 public final class DynamicScan extends ListPlan {
   private static final long serialVersionUID = 1;
@@ -99,15 +100,15 @@ public final class DynamicScan extends ListPlan {
   }
 
   private void narrow() {
-    Expression inner =
-        condition instanceof DynamicPruningExpression
-            ? ((DynamicPruningExpression) condition).child()
-            : condition;
-    if (inner instanceof InSubqueryExec) {
-      Expression key = ((InSubqueryExec) inner).child();
-      Option<Object[]> keys = ((InSubqueryExec) inner).values();
-      if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
-        index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
+    for (Expression one : Conditions.conjuncts(condition)) {
+      Expression inner =
+          one instanceof DynamicPruningExpression ? ((DynamicPruningExpression) one).child() : one;
+      if (inner instanceof InSubqueryExec) {
+        Expression key = ((InSubqueryExec) inner).child();
+        Option<Object[]> keys = ((InSubqueryExec) inner).values();
+        if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
+          index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
+        }
       }
     }
   }

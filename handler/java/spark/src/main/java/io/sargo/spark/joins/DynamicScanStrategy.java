@@ -23,8 +23,8 @@ import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
  * Plans a scan with the condition of {@link DynamicKeys} as a {@link DynamicScan}: what Spark's own
  * strategy plans for files, with this condition taken from the filter over the scan.
  *
- * <p>One condition narrows a scan. The others are left out, for they change no row of the query; so
- * is this one where the scan has subqueries of its own, of a partition column. None may stay a
+ * <p>All of them narrow the scan, one after the other. They are left out, for they change no row of
+ * the query, where the scan has subqueries of its own, of a partition column. None may stay a
  * filter of rows: with more keys than are taken to the driver it would lose some.
  */
 public final class DynamicScanStrategy extends ListStrategy {
@@ -91,8 +91,8 @@ public final class DynamicScanStrategy extends ListStrategy {
     for (Expression one : Conditions.conjuncts(filter.condition())) {
       if (!(one instanceof DynamicPruningSubquery)) {
         rest = rest == null ? one : new And(rest, one);
-      } else if (dynamic == null || isBetter(one, dynamic)) {
-        dynamic = one;
+      } else {
+        dynamic = dynamic == null ? one : new And(dynamic, one);
       }
     }
     boolean isOwn =
@@ -106,11 +106,5 @@ public final class DynamicScanStrategy extends ListStrategy {
   private static boolean isOwn(FileSourceScanExec scan) {
     return scan.relation().location() instanceof NarrowedIndex
         && Seqs.list(scan.expressions()).stream().allMatch(Conditions::isUsable);
-  }
-
-  /** A subquery that runs in any case before one that waits for a broadcast. */
-  private static boolean isBetter(Expression one, Expression other) {
-    return ((DynamicPruningSubquery) other).onlyInBroadcast()
-        && !((DynamicPruningSubquery) one).onlyInBroadcast();
   }
 }

@@ -81,10 +81,17 @@ final class JoinSide {
         || type.equals(Joins.EXISTENCE);
   }
 
-  /** Whether Spark can broadcast the other side of this join. */
-  boolean canBroadcastOther(Join join) {
+  /** Whether a join has keys. */
+  static boolean hasKeys(Join join) {
+    List<Expression> left = new ArrayList<>();
+    Joins.keys(join, left, new ArrayList<>());
+    return !left.isEmpty();
+  }
+
+  /** Whether Spark can broadcast this side of a join. */
+  static boolean canBroadcast(Join join, LogicalPlan side) {
     String type = Joins.type(join);
-    return other == join.right()
+    return side == join.right()
         ? !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER")
         : type.equals("INNER") || type.equals("CROSS") || type.equals("RIGHT OUTER");
   }

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
@@ -32,32 +33,41 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
  *   inner join                           to the side that has its columns
  *   left outer, semi, anti, existence    to the left side alone
  *   right outer join                     to the right side alone
+ *   UNION ALL                            to each part, as its columns in the same places
  *   anything else                        no further: a limit or an aggregate would see less rows
  * </pre>
  */
 abstract class KeysAtScan {
+  private static final List<Expression> NONE = Collections.emptyList();
+
   /**
    * The plan in the place of a scan of a narrowed table, or the same one.
    *
    * @param filters the conditions that stand right over the scan
    * @param key over the scan's columns
+   * @param passed the joins between this one and the scan
    */
   abstract LogicalPlan at(
-      LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key);
+      LogicalRelation scan,
+      NarrowedIndex index,
+      List<Expression> filters,
+      Expression key,
+      List<Join> passed);
 
   /** The plan with other scans, or the same one if the key reaches none that is to change. */
   final LogicalPlan below(LogicalPlan node, Expression key) {
-    return below(node, key, Collections.<Expression>emptyList());
+    return below(node, key, NONE, Collections.<Join>emptyList());
   }
 
-  private LogicalPlan below(LogicalPlan node, Expression key, List<Expression> filters) {
+  private LogicalPlan below(
+      LogicalPlan node, Expression key, List<Expression> filters, List<Join> passed) {
     if (!key.references().subsetOf(node.outputSet())) {
       return node;
     }
     if (node instanceof Filter && ((Filter) node).condition().deterministic()) {
       List<Expression> all = new ArrayList<>(filters);
       all.addAll(Conditions.conjuncts(((Filter) node).condition()));
-      return Nodes.withChildren(node, below(((Filter) node).child(), key, all));
+      return Nodes.withChildren(node, below(((Filter) node).child(), key, all, passed));
     }
     if (node instanceof Project) {
       Project project = (Project) node;
@@ -65,21 +75,23 @@ abstract class KeysAtScan {
       if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
         return node;
       }
-      return Nodes.withChildren(
-          node, below(project.child(), meaning(key, columns), Collections.emptyList()));
+      return Nodes.withChildren(node, below(project.child(), meaning(key, columns), NONE, passed));
     }
     if (node instanceof Join) {
-      return belowJoin((Join) node, key);
+      return belowJoin((Join) node, key, passed);
+    }
+    if (node instanceof Union) {
+      return belowUnion(node, key, passed);
     }
     if (node instanceof LogicalRelation) {
       LogicalRelation scan = (LogicalRelation) node;
       NarrowedIndex index = NarrowedIndex.of(scan);
-      return index == null ? node : at(scan, index, filters, key);
+      return index == null ? node : at(scan, index, filters, key, passed);
     }
     return node;
   }
 
-  private LogicalPlan belowJoin(Join join, Expression key) {
+  private LogicalPlan belowJoin(Join join, Expression key, List<Join> passed) {
     if (join.condition().isDefined() && !join.condition().get().deterministic()) {
       return join;
     }
@@ -87,9 +99,29 @@ abstract class KeysAtScan {
     boolean isInner = type.equals("INNER") || type.equals("CROSS");
     boolean toLeft = isInner || !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
     boolean toRight = isInner || type.equals("RIGHT OUTER");
-    LogicalPlan left = toLeft ? below(join.left(), key) : join.left();
-    LogicalPlan right = toRight ? below(join.right(), key) : join.right();
+    List<Join> all = new ArrayList<>(passed);
+    all.add(join);
+    LogicalPlan left = toLeft ? below(join.left(), key, NONE, all) : join.left();
+    LogicalPlan right = toRight ? below(join.right(), key, NONE, all) : join.right();
     return Nodes.withChildren(join, left, right);
+  }
+
+  private LogicalPlan belowUnion(LogicalPlan union, Expression key, List<Join> passed) {
+    List<Attribute> columns = Seqs.list(union.output());
+    List<LogicalPlan> parts = Seqs.list(union.children());
+    if (columns.stream().map(Attribute::exprId).distinct().count() < columns.size()) {
+      return union; // which of two columns a key means is Spark's secret
+    }
+    LogicalPlan[] others = new LogicalPlan[parts.size()];
+    for (int i = 0; i < others.length; i++) {
+      Map<ExprId, Expression> meanings = new HashMap<>();
+      List<Attribute> own = Seqs.list(parts.get(i).output());
+      for (int column = 0; column < own.size(); column++) {
+        meanings.put(columns.get(column).exprId(), own.get(column));
+      }
+      others[i] = below(parts.get(i), replaced(key, meanings), NONE, passed);
+    }
+    return Nodes.withChildren(union, others);
   }
 
   /** The key with a project's names replaced by what they stand for. */
@@ -100,6 +132,10 @@ abstract class KeysAtScan {
         meanings.put(column.exprId(), ((Alias) column).child());
       }
     }
+    return replaced(key, meanings);
+  }
+
+  private static Expression replaced(Expression key, Map<ExprId, Expression> meanings) {
     return key.transform(
         Rewrite.by(
             one -> one instanceof Attribute ? meanings.get(((Attribute) one).exprId()) : null));

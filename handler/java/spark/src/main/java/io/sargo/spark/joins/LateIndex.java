@@ -2,23 +2,24 @@ package io.sargo.spark.joins;
 
 import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.scans.NarrowedIndex;
-import io.sargo.spark.scans.Narrowing;
 import io.sargo.spark.shims.ListIndex;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The index of one scan of one run, which learns a condition after it has been planned, and lists
+ * The index of one scan of one run, which learns conditions after it has been planned, and lists
  * its files after that.
  */
 final class LateIndex extends ListIndex {
   private final NarrowedIndex planned;
+  private final Map<Expression, UselessKeys> conditions = new LinkedHashMap<>();
   private volatile NarrowedIndex index;
-  private volatile UselessKeys useless;
 
   LateIndex(NarrowedIndex index) {
     planned = index;
@@ -27,8 +28,7 @@ final class LateIndex extends ListIndex {
 
   /** From now on only slices that may hold a row of {@code condition}, too, are listed. */
   void narrow(Expression condition, Expression key) {
-    useless = UselessKeys.of(planned, key);
-    index = planned.narrowedBy(Collections.singletonList(Conditions.byName(condition)));
+    conditions.put(Conditions.byName(condition), UselessKeys.of(planned, key));
   }
 
   @Override
@@ -39,10 +39,14 @@ final class LateIndex extends ListIndex {
   @Override
   public List<PartitionDirectory> list(
       List<Expression> partitionFilters, List<Expression> dataFilters) {
-    Narrowing left = useless == null ? null : index.narrowing(partitionFilters, dataFilters);
-    if (left != null) {
-      useless.record(left.isAnswer() && left.isLessThan(planned.foreseen()));
+    NarrowedIndex by = planned;
+    for (Map.Entry<Expression, UselessKeys> one : conditions.entrySet()) {
+      if (one.getValue()
+          .narrow(by, one.getKey(), any -> any.narrowing(partitionFilters, dataFilters), true)) {
+        by = by.narrowedBy(Collections.singletonList(one.getKey()));
+      }
     }
+    index = by;
     return index.list(partitionFilters, dataFilters);
   }
 

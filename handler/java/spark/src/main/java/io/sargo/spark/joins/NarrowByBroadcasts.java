@@ -1,6 +1,5 @@
 package io.sargo.spark.joins;
 
-import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
@@ -89,24 +88,33 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
 
     @Override
     LogicalPlan at(
-        LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key) {
+        LogicalRelation scan,
+        NarrowedIndex index,
+        List<Expression> filters,
+        Expression key,
+        List<Join> passed) {
       UselessKeys useless = UselessKeys.of(index, key);
       if (filters.stream().anyMatch(one -> isBySubquery(one, key)) || !useless.mayAsk()) {
         return scan;
       }
-      Expression condition = Conditions.byName(keys.condition(key, i));
+      Expression condition = keys.condition(key, i);
       NarrowedIndex narrowed = index.narrowedBy(Collections.singletonList(condition));
       if (narrowed == index) {
         return scan; // a plan of this query that was narrowed already
       }
-      narrowed.foresee(filters);
-      Narrowing left = narrowed.foreseen();
-      if (left == null || !left.isAnswer()) {
+      boolean isLess =
+          useless.narrow(
+              index, condition, any -> foreseen(any, filters), keys.isFirst(index, condition));
+      if (!isLess) {
         return scan;
       }
-      boolean isLess = left.isLessThan(index.foreseen());
-      useless.record(isLess);
-      return isLess ? narrowed.scannedBy(scan) : scan;
+      narrowed.foresee(filters);
+      return narrowed.scannedBy(scan);
+    }
+
+    private static Narrowing foreseen(NarrowedIndex index, List<Expression> filters) {
+      index.foresee(filters);
+      return index.foreseen();
     }
 
     /** Whether a filter is a subquery of {@link DynamicKeys} by the same key. */

@@ -2,8 +2,11 @@ package io.sargo.spark.joins;
 
 import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.scans.NarrowedIndex;
+import io.sargo.spark.scans.Narrowing;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 
 /**
@@ -49,8 +52,33 @@ final class UselessKeys {
     return left == 0;
   }
 
-  /** Records an answer: whether the keys skip slices that are kept without them. */
-  synchronized void record(boolean isUseful) {
+  /**
+   * Whether a condition by this key leaves fewer slices than an index does without it. Records
+   * whether it does so alone: where other keys have skipped the same slices, it is not useless.
+   *
+   * @param left what an index leaves of the scan; null for all
+   * @param isRecorded false if the same keys have been recorded before
+   */
+  boolean narrow(
+      NarrowedIndex index,
+      Expression condition,
+      Function<NarrowedIndex, Narrowing> left,
+      boolean isRecorded) {
+    boolean isLess = isLess(index, condition, left);
+    if (isRecorded) {
+      NarrowedIndex plain = index.withoutMore();
+      record(isLess || plain != index && isLess(plain, condition, left));
+    }
+    return isLess;
+  }
+
+  private static boolean isLess(
+      NarrowedIndex index, Expression condition, Function<NarrowedIndex, Narrowing> left) {
+    Narrowing with = left.apply(index.narrowedBy(Collections.singletonList(condition)));
+    return with != null && with.isAnswer() && with.isLessThan(left.apply(index));
+  }
+
+  private synchronized void record(boolean isUseful) {
     inARow = isUseful ? 0 : inARow + 1;
   }
 }

@@ -117,6 +117,13 @@ public final class NarrowedIndex extends ListIndex {
         : new NarrowedIndex(hudi, scan, mixed, Collections.unmodifiableList(all), narrowings);
   }
 
+  /** This index without the conditions of {@link #narrowedBy}; itself if it has none. */
+  public NarrowedIndex withoutMore() {
+    return more.isEmpty()
+        ? this
+        : new NarrowedIndex(hudi, scan, mixed, Collections.emptyList(), narrowings);
+  }
+
   /**
    * Asks with the conditions that the scan is going to have: from then on the size, the input files
    * and the summary of this index are those of what is left.
