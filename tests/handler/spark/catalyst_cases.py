@@ -72,11 +72,10 @@ MEANINGS = {
     "(i > 3) IS TRUE": "(i > 3 AND if(i > 3, True, False) = True)",
     "(i > 3) IS NOT TRUE": "NOT (i > 3 AND if(i > 3, True, False) = True)",
     "(i > 3) = FALSE": "NOT i > 3",
-    "(i > 3) = b": "if(i > 3, True, if(NOT i > 3, False, NULL)) = b",
-    "(i > 3) IS NULL": "if(i > 3, True, if(NOT i > 3, False, NULL)) IS NULL",
+    "(i > 3) = b": "(i > 3) = b",
+    "(i > 3) IS NULL": "(i > 3) IS NULL",
     "coalesce(b, FALSE)": "coalesce(b, False) = True",
-    "if(b, i > 3, l > 3)": "if(b = True, if(i > 3, True, if(NOT i > 3, False, NULL)), if(l > 3, True, if(NOT l > 3, False, NULL)"
-    ")) = True",
+    "if(b, i > 3, l > 3)": "if(b = True, (i > 3), (l > 3)) = True",
     "TRUE": "TRUE",
     "i > 3 AND (l > 4 AND d > 5) OR NOT (s = 'a' OR s = 'b')": "((i > 3 AND l > 4 AND d > 5.0) OR NOT (s = 'a' OR s = 'b'))",
     # lists and ranges
@@ -91,8 +90,7 @@ MEANINGS = {
     "i NOT BETWEEN 1 AND 3": "NOT (i >= 1 AND i <= 3)",
     "i BETWEEN 1 AND 3 AND l BETWEEN 4 AND 5": "(i >= 1 AND i <= 3 AND l >= 4 AND l <= 5)",
     "t BETWEEN '2020-01-01' AND '2020-02-01 10:00:00'": "(t >= TIMESTAMP '2020-01-01 00:00:00' AND t <= TIMESTAMP '2020-02-01 10:00:00')",
-    "(i BETWEEN 1 AND 5) BETWEEN FALSE AND TRUE": "(if((i >= 1 AND i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) >= False AND if((i >= 1 AND"
-    " i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) <= True)",
+    "(i BETWEEN 1 AND 5) BETWEEN FALSE AND TRUE": "((i >= 1 AND i <= 5) >= False AND (i >= 1 AND i <= 5) <= True)",
     "i BETWEEN nullif(l, 3) AND nullif(l, 9)": "(CAST(i AS bigint) >= if(l = 3, NULL, l) AND CAST(i AS bigint) <= if(l = 9, NULL, l))",
     # text
     "s LIKE 'a%'": "s LIKE 'a%'",
