@@ -90,7 +90,7 @@ class _Part:
     @property
     def is_compound(self) -> bool:
         """Whether it joins leaves."""
-        return any(type(step) is And or type(step) is Or for step in self.steps)
+        return any((type(step) is And or type(step) is Or) and step.arity > 1 for step in self.steps)
 
 
 class _Walk:
@@ -129,6 +129,9 @@ class _Walk:
         """An AND or OR of parts."""
         form = type(step)
         assert form is And or form is Or
+        if len(children) == 1:  # it is what its only member is
+            children[0].steps.append(step)
+            return children[0]
         subject = children[0].subject if children else None
         if subject is not None and all(child.subject == subject for child in children):
             return _Part([*(inner for child in children for inner in child.steps), step], subject)
