@@ -25,10 +25,10 @@ from evaluator.language.errors import SargoError
 from evaluator.language.outcome import describe, of_value
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
-from evaluator.statistics.columns import from_values
 from handler.sql.parsing import Engine, parse
 from tests.evaluator import function_grid as grid
 from tests.evaluator.conversion_grid import value_of_text
+from tests.evaluator.row_statistics import KNOWN, statistics_of_rows
 from tests.sampling import ALL_CASES, share
 
 ENGINES: dict[str, Engine] = {
@@ -40,7 +40,6 @@ ENGINES: dict[str, Engine] = {
     "spark 4.1": "spark-legacy",
 }
 OPS = {"=": operator.eq, "<": operator.lt, ">": operator.gt}
-KNOWN = (("lo", "hi", "nulls"), ("lo",), ("hi",), ("lo", "hi"))
 _TYPES = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), BIGINT),
     **dict.fromkeys(("float", "double"), DOUBLE),
@@ -59,16 +58,6 @@ def slices() -> tuple[tuple[int, ...], ...]:
 
 
 SLICES = slices()
-
-
-def statistics(of: Type, values: list[Any], known: tuple[str, ...]) -> Any:
-    lows, highs, nulls = [], [], []
-    for members in SLICES:
-        present = [values[row] for row in members if values[row] is not None]
-        lows.append(min(present) if present and "lo" in known else None)
-        highs.append(max(present) if present and "hi" in known else None)
-        nulls.append(len(members) - len(present) if "nulls" in known else None)
-    return from_values(of, lows, highs, nulls, [len(members) for members in SLICES])
 
 
 def asked(call: str, engine: Engine) -> ex.Operand | None:
@@ -108,7 +97,7 @@ def contradictions(engine: str, tally: Counter[str]) -> Iterator[str]:
         sources = [
             StatisticsProvider(
                 "rows",
-                {f.name: statistics(f.type, [row[f.name] for row in rows], known) for f in schema},
+                {f.name: statistics_of_rows(f.type, [row[f.name] for row in rows], SLICES, known) for f in schema},
             )
             for known in KNOWN
         ]

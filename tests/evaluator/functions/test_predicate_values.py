@@ -14,12 +14,11 @@ from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.errors import SargoError
 from evaluator.language.outcome import describe, of_value
 from evaluator.language.semantics import Semantics
-from evaluator.statistics.columns import ColumnStatistics, from_values
 from handler.sql.parsing import Engine, parse
 from tests.evaluator import predicate_grid as grid
+from tests.evaluator.row_statistics import KNOWN, statistics_of_rows
 from tests.sampling import share
 
-KNOWN = (("lo", "hi", "nulls"), ("lo",), ("hi",), ("lo", "hi"))
 VALUE = {"T": True, "F": False, "N": None}
 
 
@@ -33,23 +32,14 @@ def slices() -> list[tuple[int, ...]]:
 SLICES = slices()
 
 
-def statistics(name: str, known: tuple[str, ...]) -> ColumnStatistics:
-    values = grid.values(name)
-    lows, highs, nulls = [], [], []
-    for members in SLICES:
-        present = [values[row] for row in members if values[row] is not None]
-        lows.append(min(present) if present and "lo" in known else None)
-        highs.append(max(present) if present and "hi" in known else None)
-        nulls.append(len(members) - len(present) if "nulls" in known else None)
-    return from_values(grid.schema().resolve(name).type, lows, highs, nulls, [len(members) for members in SLICES])
-
-
 @pytest.mark.parametrize("engine", ["hive3", "hive3 batch", "hive4", "hive4 batch"])
 def test_every_answer_is_among_the_outcomes(engine: str) -> None:
     dialect: Engine = "hive3" if engine.startswith("hive3") else "hive4"
     semantics = Semantics.named(dialect, "UTC")
     providers = {
-        "+".join(known): StatisticsProvider("rows", {name: statistics(name, known) for name in grid.TABLE})
+        "+".join(known): StatisticsProvider(
+            "rows", {f.name: statistics_of_rows(f.type, grid.values(f.name), SLICES, known) for f in grid.schema()}
+        )
         for known in KNOWN
     }
     decided, wrong = 0, []
