@@ -60,6 +60,12 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.binding.letter_preimages": (("tests/evaluator/functions/test_letter_sources.py",),),
     "evaluator.binding.text_pieces": (("tests/evaluator/functions/test_letter_sources.py",),),
     "evaluator.binding.number_preimages": (("tests/evaluator/binding/test_number_preimages.py",),),
+    "evaluator.binding.refinement": (
+        ("tests/evaluator/evaluation/test_judged_by_file.py",),
+        ("tests/evaluator/binding/test_interval_sets.py", "tests/evaluator/binding/test_operand_pairs.py"),
+        ("tests/evaluator/explain/test_residual.py",),
+    ),
+    "evaluator.evaluation.judged_by_file": (("tests/evaluator/evaluation/test_judged_by_file.py",),),
     "evaluator.evaluation.not_null": (("tests/evaluator/evaluation/test_not_null.py", "-k", "not hold_every"),),
     "evaluator.functions.epoch_numbers": (("tests/evaluator/functions/test_more_functions.py", "-k", "moments"),),
     "evaluator.functions.bits": (("tests/evaluator/functions/test_more_functions.py",),),
