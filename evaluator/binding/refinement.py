@@ -63,7 +63,7 @@ def refined_by_file(bound: BoundExpression) -> BoundExpression:
     """
     steps = _without_refinements(bound.program.steps)
     leaves = list(bound.leaves[: 1 + max((step.index for step in steps if type(step) is Leaf), default=-1)])
-    if len(leaves) > _MAX_LEAVES or not _has_shared_column(leaves):
+    if len(leaves) > _MAX_LEAVES:
         return bound
     refined_steps = _Walk(leaves, bound.semantics, by_file=True).walk(steps)
     return BoundExpression(
@@ -79,11 +79,6 @@ def _without_refinements(steps: Sequence[Step]) -> list[Step]:
         else:
             plain.append(step)
     return plain
-
-
-def _has_shared_column(leaves: Sequence[BoundLeaf]) -> bool:
-    alone = [leaf.columns for leaf in leaves if len(leaf.columns) == 1]
-    return len(set(alone)) < len(alone)
 
 
 def _is_plain_conjunction(leaves: Sequence[BoundLeaf], steps: Sequence[Step], shared: set[tuple[str, ...]]) -> bool:
@@ -183,11 +178,10 @@ class _Walk:
     def _closed(self, part: _Part) -> _Part:
         """The part with the refinements that its conditions allow."""
         steps = list(part.steps)
-        if part.subject is not None:
-            if part.is_compound:
-                steps += self._refinement(part.subject, part.steps, _loose_bits(part.steps))
-            else:
-                steps = self._by_runs(steps)
+        if part.subject is not None and part.is_compound:
+            steps += self._refinement(part.subject, part.steps, _loose_bits(part.steps))
+        elif part.form is None:
+            steps = self._by_runs(steps)
         else:
             for subject, members in part.parts.items():
                 if len(members) > 1:
