@@ -67,6 +67,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.readable_texts": (("tests/evaluator/language/test_readable_texts.py",),),
     "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
     "evaluator.binding.member_runs": (("tests/evaluator/binding/test_member_runs.py",),),
+    "evaluator.binding.dates_as_text": VALUES,
     "evaluator.functions.digests": VALUES,
     "evaluator.functions.curves": VALUES,
     "evaluator.functions.months_apart": VALUES,
