@@ -70,7 +70,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.binding.dates_as_text": VALUES,
     "evaluator.functions.digests": VALUES,
     "evaluator.functions.curves": VALUES,
-    "evaluator.functions.months_apart": VALUES,
+    "evaluator.functions.months_apart": (("tests/evaluator/functions/test_months_apart.py",), *VALUES),
     "evaluator.functions.number_texts": VALUES,
     "index_store.kinds.record_keys.stored_values": (
         (f"{KINDS}/test_stored_values.py",),
