@@ -80,9 +80,9 @@ class TableStatistics:
         if more is None:
             return evaluation
         if self.layers is None:
-            return evaluation.narrowed_by(more, WholeEvaluation(bound, n, [*self.providers, more]))
+            return evaluation.narrowed_by(more, WholeEvaluation(evaluation.bound, n, [*self.providers, more]))
         layered = [*self.layered, LayeredProvider.split(self.layers, more)]
-        return evaluation.narrowed_by(more, LayeredEvaluation(bound, self.layers, layered))
+        return evaluation.narrowed_by(more, LayeredEvaluation(evaluation.bound, self.layers, layered))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.clock_tests import compared_with_clock, is_range, may_be_out_of_range
 from evaluator.binding.constant_domain import in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of
+from evaluator.binding.dates_as_text import beside
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
     BoundLeaf,
@@ -246,13 +247,14 @@ class _Binder:
         match node:
             case ex.Compare(op=op, left=left, right=right):
                 bound_left, bound_right = self._operand(left), self._operand(right)
+                bound_left, bound_right = beside(bound_left, [bound_right]), beside(bound_right, [bound_left])
                 if is_range(bound_left) or is_range(bound_right):
                     yield compared_with_clock(op, bound_left, bound_right, self._semantics), None
                 else:
                     yield self._comparison(op, bound_left, bound_right)
             case ex.In(operand=operand, members=members):
                 bound, bound_members = self._operand(operand), [self._operand(member) for member in members]
-                yield from membership_tests(bound, bound_members, self._semantics)
+                yield from membership_tests(beside(bound, bound_members), bound_members, self._semantics)
             case ex.InKeys(operand=operand, keys=keys):
                 yield self._among_keys(operand, keys)
             case ex.IsNull(operand=operand):

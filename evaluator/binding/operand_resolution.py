@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from evaluator.binding.column_operands import column_operand
 from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
+from evaluator.binding.dates_as_text import OF_DAYS, gives_text, read_back
 from evaluator.binding.operands import (
     BindCondition,
     BoundColumn,
@@ -31,7 +32,6 @@ from evaluator.binding.operands import (
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
-from evaluator.functions.calendar import through_text
 from evaluator.functions.clock_order import as_instants, as_texts, in_order
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates, with_times
@@ -55,9 +55,6 @@ __all__ = ["resolve_operand"]
 _MAX_SHOWN = 120
 #: Two bigints nearer to 0 than this have a difference that is a bigint.
 _HALF_OF_LONGS = 1 << 62
-#: Functions that read a text of the clock as a date.
-_OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
-_OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
 #: Spark's functions that are NULL where another one fails.
 _TRIED = {
     "try_cast": "cast",
@@ -117,7 +114,7 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
-        return _bind_function("cast", _read_back("cast", node.type, arguments), node.type, semantics)
+        return _bind_function("cast", read_back("cast", node.type, arguments), node.type, semantics)
     try:
         return _bind_ranged(node, arguments, semantics)
     except UnsupportedError:
@@ -136,9 +133,12 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
-    arguments = _read_back(name, None, read_texts_as_dates(name, arguments))
-    result = _agreed(name, _result(name, [a.type for a in arguments]), node.type)
-    return _bind_function(name, arguments, result, semantics)
+    arguments = read_back(name, None, read_texts_as_dates(name, arguments))
+    result = _result(name, [a.type for a in arguments])
+    if gives_text(name, result, semantics) and not all(isinstance(argument, BoundConstant) for argument in arguments):
+        _agreed(name, STRING, node.type)
+        return _bind_function("cast", [_bind_function(name, arguments, DATE, semantics)], STRING, semantics)
+    return _bind_function(name, arguments, _agreed(name, result, node.type), semantics)
 
 
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
@@ -225,7 +225,7 @@ def _of_clock(interval: Interval, result: Type, form: str = "") -> BoundConstant
 def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semantics: Semantics) -> BoundOperand:
     """A function of constants of which some are ranges of the clock."""
     name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
-    target = node.type if isinstance(node, ex.Cast) else DATE if name in _OF_DAYS else None
+    target = node.type if isinstance(node, ex.Cast) else DATE if name in OF_DAYS else None
     if name == "to_timestamp" and semantics.functions_of_spark:
         target = TIMESTAMP_LTZ
     [first, *others] = [_as_read(one, target, semantics) if one.form and target else one for one in arguments]
@@ -321,17 +321,6 @@ def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:
             return node.condition if is_same else ex.Unknown("nullif of different types")
         case _:
             return node.condition
-
-
-def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
-    """The one argument without its cast to text, where reading the text gives the value back."""
-    match arguments:
-        case [BoundFunction(function="cast", arguments=(source,), type=text)] if (
-            text.kind is Kind.STRING and through_text(name, target, source.type)
-        ):
-            return [source]
-        case _:
-            return arguments
 
 
 def _result(name: str, types: Sequence[Type]) -> Type:

@@ -95,6 +95,7 @@ import numpy.typing as npt
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.statistics_provider import Match, MightContain, StatisticsProvider
+from evaluator.evaluation.judged_by_file import judged_by_file
 from evaluator.evaluation.key_lookups import KeyLookups
 from evaluator.evaluation.not_null import not_null_columns
 from evaluator.evaluation.slice_intervals import interval_at
@@ -119,9 +120,11 @@ Mask = npt.NDArray[np.bool_]
 def evaluate(bound: BoundExpression, n: int, sources: Sequence[StatisticsProvider]) -> Evaluation:
     """The outcomes of a bound filter over n slices by some providers. Without a provider every slice is kept.
 
-    Columns that the schema declares NOT NULL have none (``evaluation.not_null``).
+    Columns that the schema declares NOT NULL have none (``evaluation.not_null``). Where the files of a slice have
+    statistics of their own, conditions on one column are judged together (``evaluation.judged_by_file``).
     """
     providers = [*sources, *not_null_columns(bound, n, sources)]
+    bound = judged_by_file(bound, sources)
     return Evaluation(bound, WholeEvaluation(bound, n, providers), providers)
 
 

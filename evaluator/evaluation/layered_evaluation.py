@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation
+from evaluator.evaluation.judged_by_file import judged_by_file
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.evaluation.statistics_evaluation import LeafOutcomes, RowIndices
 from evaluator.evaluation.whole_evaluation import WholeEvaluation
@@ -37,6 +38,7 @@ def evaluate_layers(bound: BoundExpression, layers: Layers, providers: Sequence[
 
     ``Evaluation.providers`` are those of the whole.
     """
+    bound = judged_by_file(bound, [layer for provider in providers for layer in (provider.base, provider.delta)])
     return Evaluation(bound, LayeredEvaluation(bound, layers, providers), [provider.whole for provider in providers])
 
 

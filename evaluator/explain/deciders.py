@@ -65,8 +65,9 @@ class Deciders:
     of_slice: npt.NDArray[np.int32]
 
 
-def deciders(bound: BoundExpression, evaluation: Evaluation, n: int) -> Deciders:
+def deciders(evaluation: Evaluation, n: int) -> Deciders:
     """What decided each of the n slices."""
+    bound = evaluation.bound
     of_slice = np.full(n, KEPT, np.int32)
     skipped = np.flatnonzero(~evaluation.keep).astype(np.int64)
     tree = _Tree(bound)

@@ -123,7 +123,6 @@ _Cause = tuple[str, str, str]  # cause, column, reason
 
 
 def pruning_blockers(
-    bound: BoundExpression,
     evaluation: Evaluation,
     sources: Sequence[StatisticsProvider],
     schema: Schema | None = None,
@@ -132,6 +131,7 @@ def pruning_blockers(
 
     ``schema``: of the table, for the form of literals to write.
     """
+    bound = evaluation.bound
     source = source_filter(bound)
     tree = _Tree(source)
     rows = evaluation.kept_rows.astype(np.int64)

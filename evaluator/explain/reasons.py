@@ -16,7 +16,6 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test, expression_of
 from evaluator.binding.operands import BoundFunction
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
@@ -69,14 +68,13 @@ class Decision:
 
 
 def decisions(
-    bound: BoundExpression,
     evaluation: Evaluation,
     sources: Sequence[StatisticsProvider],
     leaf: int,
     index: int,
 ) -> tuple[Decision, ...]:
     """The decisions on leaf number ``leaf`` in slice number ``index``, one per index kind."""
-    return tuple(_decisions(bound.leaves[leaf], evaluation, sources, leaf, index))
+    return tuple(_decisions(evaluation.bound.leaves[leaf], evaluation, sources, leaf, index))
 
 
 def _decisions(

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.explain.source_filter import SourceLeaf, source_filter
@@ -59,9 +58,9 @@ class _Part:
     classes: Classes
 
 
-def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Residuals:
+def residuals(evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Residuals:
     """The residuals of these slices, given by index. Sound for a WHERE clause only: see above."""
-    source = source_filter(bound)
+    source = source_filter(evaluation.bound)
 
     def residual_of_leaf(index: int) -> _Part:
         leaf = source.leaves[index]

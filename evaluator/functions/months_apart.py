@@ -7,7 +7,7 @@ months_between counts whole months, and the rest in months of 31 days: (day - 1 
 and stays below 1. Two exceptions leave the rest out: the same day of both months (a difference of less than a day), and
 the last day of both (28 to 31: less than four days). So it lies within 4/31 of a difference of two rising functions.
 
-next_day is the first day after d of a weekday, and never falls. Hive's is a text: it is left open.
+next_day is the first day after d of a weekday, and never falls. Hive gives it as text (``binding.dates_as_text``).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _next_day_type(types: Sequence[Type]) -> Type:
 
 def _next_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
     wanted = weekday_of(constant_of(arguments[1], "a day of the week"))
-    if wanted is None or not semantics.functions_of_spark:
-        raise UnsupportedError("next_day of such a day of the week is not decided, nor that of Hive, which is a text")
+    if wanted is None:
+        raise UnsupportedError("next_day of such a day of the week is not decided")
     day = to_day(arguments[0], semantics)
     ends = (day.lo, day.hi)
     if any(end is None or not FIRST_GREGORIAN_DAY <= end < LAST_DAY - 7 for end in ends):

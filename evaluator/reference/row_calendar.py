@@ -80,8 +80,8 @@ def _months_between(a: datetime.datetime, b: datetime.datetime, rounds: bool = T
 
 
 def _next_day(moment: datetime.datetime, name: str) -> int:
-    days = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
-    return _day(moment) + 1 + (days.index(name[:3].upper()) - moment.weekday() - 1) % 7
+    days = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+    return _day(moment) + 1 + (days.index(name[:2].upper()) - moment.weekday() - 1) % 7
 
 
 def _text_of_seconds(seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:

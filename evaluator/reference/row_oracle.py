@@ -28,7 +28,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import SYNONYMS
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DATE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import zone_named
 from evaluator.reference.row_comparisons import (
     Typed,
@@ -50,6 +50,8 @@ _UNIX_SECONDS = ("unix_timestamp", "to_unix_timestamp")
 _UNITS_OF_INSTANTS = ("unix_seconds", "unix_millis", "unix_micros")
 #: Functions whose result is one of their arguments, unchanged.
 _CHOICES = ("coalesce", "greatest", "least")
+#: Functions of columns of which Hive gives the date as text.
+_DATES_AS_TEXT = ("add_months", "last_day", "next_day", "trunc")
 
 
 def value_of(
@@ -122,7 +124,10 @@ def value_of(
                 if semantics.functions_of_spark and name in _UNIX_SECONDS and _is_moment(operands):
                     moment = operands[0][0]
                     return (None if moment is None else _without_fraction(math.floor(moment), semantics)), BIGINT
-                return _call(name, operands)
+                result, of = _call(name, operands)
+                if name in _DATES_AS_TEXT and of == DATE and not semantics.functions_of_spark:
+                    return (None if result is None else convert(result, DATE, STRING)), STRING
+                return result, of
             case ex.If():
                 return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):

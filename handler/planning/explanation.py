@@ -120,16 +120,20 @@ class Explanation:
     ``schema``: of the table, for the form of literals to write.
     """
 
-    bound: BoundExpression
     evaluation: Evaluation
     providers: Sequence[StatisticsProvider]
     n: int
     schema: Schema | None = None
 
+    @property
+    def bound(self) -> BoundExpression:
+        """The filter as it was evaluated."""
+        return self.evaluation.bound
+
     @cached_property
     def leaves(self) -> tuple[LeafReport, ...]:
         """The effect of each condition, in the order of the filter."""
-        return report_leaves(self.bound, self.evaluation, self.providers, self.n)
+        return report_leaves(self.evaluation, self.providers, self.n)
 
     @cached_property
     def skipped_bits(self) -> Mapping[tuple[int, str], frozenbitarray]:
@@ -157,16 +161,16 @@ class Explanation:
     @cached_property
     def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
         """Why not more was skipped; the causes first that keep most slices by themselves."""
-        return pruning_blockers(self.bound, self.evaluation, self.providers, self.schema)
+        return pruning_blockers(self.evaluation, self.providers, self.schema)
 
     @cached_property
     def deciders(self) -> Deciders:
         """Which conditions and index kinds decided each skipped slice."""
-        return deciders(self.bound, self.evaluation, self.n)
+        return deciders(self.evaluation, self.n)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """The rest of the filter that must be checked on the rows of these slices, given by index."""
-        return residuals(self.bound, self.evaluation, slices)
+        return residuals(self.evaluation, slices)
 
     @cached_property
     def tree(self) -> FilterNode:
@@ -193,7 +197,7 @@ class Explanation:
                 describe(int(in_slices.outcomes[index])),
                 {kind: describe(int(outcomes[index])) for kind, outcomes in in_slices.by_provider.items()},
                 columns,
-                decisions(self.bound, self.evaluation, self.providers, number, index),
+                decisions(self.evaluation, self.providers, number, index),
                 leaf.reason,
             )
 

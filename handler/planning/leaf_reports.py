@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.statistics.distrust import Trust, reason
@@ -66,13 +65,12 @@ class LeafReport:
 
 
 def report_leaves(
-    bound: BoundExpression,
     evaluation: Evaluation,
     providers: Sequence[StatisticsProvider],
     n: int,
 ) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
-    reports = []
+    bound, reports = evaluation.bound, []
     sought_values = bound.program.sought_values()
     for index, (leaf, in_slices) in enumerate(zip(bound.leaves, evaluation.leaves, strict=True)):
         sought = sought_values[index]

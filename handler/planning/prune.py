@@ -236,7 +236,7 @@ def _plan(
         fail("filter", "the filter cannot be evaluated", error)
     else:
         seen = schema_as_read(opened.table.schema, semantics, opened.table, at.slices)
-        explanation = Explanation(filter_.bound, evaluation, evaluation.providers, n, schema)
+        explanation = Explanation(evaluation, evaluation.providers, n, schema)
         known = {reason.text for reason in reasons}
         reasons += [
             Reason("leaf", _why_unknown(leaf.text, leaf.reason))

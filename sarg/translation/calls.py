@@ -6,6 +6,7 @@
     UDFToInteger, ...           Cast to the node's type
     number <-> timestamp        not decided: the value depends on the session's zone and settings
     coalesce, nvl               Call("coalesce", ...)
+    split(s, '-')[0]            Call("substring_index", ...)
     another function of Hive's  Call by its SQL name (``sarg.translation.function_names``)
     current_date()              Call: decided where the caller says when the query runs (Hive sends it folded)
     rand()                      not decided: the value is known at run time only
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from evaluator.language.construction import item_of_array
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Call, Cast, Column, If, Literal, Node, Operand
 from evaluator.language.types import Kind, Type
@@ -40,6 +42,9 @@ def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> 
             return Call("coalesce", tuple(arguments), to)
         case "GenericUDFCurrentDate" | "GenericUDFCurrentTimestamp" | "GenericUDFUnixTimeStamp" if not arguments:
             return Call(sql_name(java) or name, ())
+        case "GenericUDFIndex" if len(arguments) == 2:
+            array, place = arguments
+            return item_of_array(array, place, 0) or Call(sql_name(java) or name, tuple(arguments), to)
         case _ if name in RUN_TIME_FUNCTIONS:
             raise UnsupportedError(f"function {sql_name(java)} is known at run time only")
         case _:

@@ -25,7 +25,7 @@ Facts: docs/facts/hive-expressions.md.
 
 from __future__ import annotations
 
-from evaluator.language.construction import TRUE, as_compared, as_condition, as_operand, case_when
+from evaluator.language.construction import TRUE, as_compared, as_condition, as_operand, case_when, truth_of
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import (
     And,
@@ -217,11 +217,11 @@ def _bounds(node: ExprNode) -> tuple[Literal, Literal] | None:
 
 
 def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
-    """A condition compared with a boolean constant, such as ``(a > 1) = true``."""
+    """A condition compared with a boolean: ``(a > 1) = true``, ``b = (a > 1)``."""
     if isinstance(left, Literal):
         left, right = right, left
     if not (isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool)):
-        raise UnsupportedError(f"a condition is compared by {op} with something that is not a boolean constant")
+        return Compare(op, _as_value(left), _as_value(right))
     match op, right.value:
         case ("=", True) | ("!=", False):
             return as_compared(left)
@@ -233,6 +233,12 @@ def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
             return is_false(left)
         case _:
             raise UnsupportedError(f"a condition is compared by {op}")
+
+
+def _as_value(node: Node) -> Operand:
+    """An operand, or the value of a condition."""
+    value = as_operand(node)
+    return truth_of(node) if value is None and isinstance(node, HudiExpression) else _operand(node)
 
 
 def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:

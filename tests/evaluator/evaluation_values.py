@@ -35,7 +35,7 @@ def all_answers(
     result["by_provider"] = [
         {name: outcomes.tolist() for name, outcomes in leaf.by_provider.items()} for leaf in evaluation.leaves
     ]
-    explanation = Explanation(bound, evaluation, sources, evaluation.n)
+    explanation = Explanation(evaluation, sources, evaluation.n)
     residuals = explanation.residuals(evaluation.kept_rows)
     result["residuals"] = (residuals.expressions, residuals.group_of.tolist())
     result["reports"] = [report.to_dict() for report in explanation.leaves]

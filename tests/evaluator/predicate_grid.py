@@ -73,6 +73,22 @@ not ({x} < {b}); {x} >= {a}; {x} is null; {x} is not null; {x} in ({a}, {c}, nul
 ({x} < {b}) = false; ({x} < {b}) is false; ({x} < {b}) is not true; not (({x} >= {b}) = true);
 ({x} in ({a}, {b})) = false
 """
+#: Dates that Hive's functions give as text, and conditions over them.
+_MOVED = """
+add_months(dt, 1); add_months(dt, -12); last_day(dt); next_day(dt, 'MO'); trunc(dt, 'MM'); trunc(dt, 'YEAR');
+add_months(s, 1); last_day(s); add_months('2020-01-31', i)
+"""
+_OF_MOVED = """
+{x} = '2020-02-29'; {x} = '2020-2-29'; {x} = '2020-02-29 '; {x} <> '2020-2-29'; {x} < '2020'; {x} >= '2020-3';
+{x} < '99'; {x} = date '2020-02-29'; {x} <= date '2020-01-31'; {x} = timestamp '2020-02-29 00:00:00';
+{x} in ('2020-02-29', '2020-1-31'); {x} in (date '2020-02-29'); {x} between '2020-01-31' and '2020-2-29';
+{x} between date '2020-01-31' and date '2020-02-29'; {x} like '2020-0%'; {x} is null; {x} = dt; {x} > dt; {x} = s;
+{x} <= s; {x} = 2020; year({x}) = 2020; substr({x}, 1, 7) = '2020-02'; date_format({x}, 'yyyy-MM') = '2020-02';
+datediff({x}, dt) > 10; date_add({x}, 1) = date '2020-03-01'; last_day({x}) = '2020-02-29'; weekofyear({x}) = 5;
+dayofweek({x}) = 1; to_date({x}) = date '2020-02-29'; cast({x} as date) >= date '2020-02-01';
+cast({x} as timestamp) < timestamp '2020-02-01 00:00:00'; concat({x}, 'x') = '2020-02-29x'; length({x}) = 10;
+months_between({x}, dt) = 1; quarter({x}) = 1; unix_timestamp({x}) is null; trunc({x}, 'MM') = '2020-02-01'
+"""
 
 
 def _split(texts: str) -> list[str]:
@@ -89,6 +105,9 @@ def conditions() -> Iterator[str]:
         for form in _split(_FORMS):
             for x in _split(operands):
                 yield form.format(x=x, a=a, b=b, c=c)
+    for form in _split(_OF_MOVED):
+        for x in _split(_MOVED):
+            yield form.format(x=x)
 
 
 def schema() -> Schema:

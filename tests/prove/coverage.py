@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
@@ -101,9 +100,9 @@ class Coverage:
         for bit in (outcome.TRUE, outcome.FALSE, outcome.NULL):
             self.cases["row's value", outcome.describe(bit)] += int(np.count_nonzero(values & bit))
 
-    def add_answers(self, bound: BoundExpression, evaluation: Evaluation) -> None:
+    def add_answers(self, evaluation: Evaluation) -> None:
         """Count the leaves' and the filter's outcomes."""
-        for leaf, answer in zip(bound.leaves, evaluation.leaves, strict=True):
+        for leaf, answer in zip(evaluation.bound.leaves, evaluation.leaves, strict=True):
             decided = int(np.count_nonzero(answer.outcomes != outcome.UNKNOWN))
             for feature in set(features_of(leaf.node)):
                 self.decided[feature] += decided

@@ -205,7 +205,7 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, out
     if any(
         isinstance(leaf.test, IntervalSets)
         for form in (expression, inward(expression))
-        for leaf in bind(form, SCHEMA, leafwise).leaves
+        for leaf in outcomes_of(form, leafwise, table.sources, n).bound.leaves
     ):
         decided = np.uint8(outcome.TRUE | outcome.FALSE)
         driven, straight = driven & decided, straight & decided

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.evaluation.judged_by_file import judged_by_file
 from evaluator.evaluation.statistics_evaluation import LeafOutcomes, RowIndices
 from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language import outcome
@@ -51,14 +52,15 @@ def evaluate_run(
 ) -> RunOutcomes:
     """Evaluate a filter in one run of slices; runs on an executor."""
     n = min(stored.run, stored.n - number * stored.run)
-    evaluation = WholeEvaluation(bound, n, providers.providers(number))
+    of_run = providers.providers(number)
+    judged = judged_by_file(bound, of_run)
+    evaluation = WholeEvaluation(judged, n, of_run)
     outcomes = evaluation.outcomes
     rows = np.flatnonzero(outcomes & outcome.TRUE)
-    leaves = (
-        b"".join(evaluation.leaf_at(index, rows).tobytes() for index in range(len(bound.leaves)))
-        if with_leaves
-        else b""
-    )
+    leaves = b""
+    if with_leaves:
+        of_leaves = evaluation if judged is bound else WholeEvaluation(bound, n, of_run)
+        leaves = b"".join(of_leaves.leaf_at(index, rows).tobytes() for index in range(len(bound.leaves)))
     kept = slices_to_arrow([])
     if len(rows):
         kept = stored.named(number).take(pa.array(rows))

@@ -38,7 +38,7 @@ def test_the_conditions_named_are_enough_to_skip_the_slice(data: st.DataObject) 
     ]
     bound = bind(expression, SCHEMA, SPARK)
     evaluation = evaluate(bound, len(parts), providers)
-    found = deciders(bound, evaluation, len(parts))
+    found = deciders(evaluation, len(parts))
     assert ((found.of_slice == KEPT) == evaluation.keep).all()
     assert [int((found.of_slice == number).sum()) for number in range(len(found.counts))] == list(found.counts)
     for number, decision in enumerate(found.decisions):
@@ -60,7 +60,7 @@ def test_the_conditions_named_are_enough_to_skip_the_slice(data: st.DataObject) 
 
 def decided(expression, *providers, n=3):
     bound = bind(expression, AB, SPARK)
-    found = deciders(bound, evaluate(bound, n, providers), n)
+    found = deciders(evaluate(bound, n, providers), n)
     return [None if number == KEPT else found.decisions[number] for number in found.of_slice]
 
 

@@ -103,7 +103,7 @@ def test_a_blocker_on_the_clock_is_no_range() -> None:
     condition = ex.Compare("<", col("dt"), call("current_date"))
     source = StatisticsProvider("column_stats", {"dt": from_values(DATE, [20_000, 20_779], [20_778, 21_000])})
     bound = bind(condition, SCHEMA, SPARK.at(clock))
-    [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source], SCHEMA)
+    [blocker] = pruning_blockers(evaluate(bound, 2, [source]), [source], SCHEMA)
     assert (blocker.cause, blocker.open) == ("not decided", 2)
     assert blocker.remedy == f"DATE '2026-11-22' in place of current_date(){MOMENT}"
     assert blocker.sentence == (
@@ -118,7 +118,7 @@ def test_where_nothing_is_known_of_the_clock_the_sentence_says_how_to_give_it() 
     schema = Schema([Field("b", BIGINT)])
     source = StatisticsProvider("column_stats", {"b": from_values(BIGINT, [1, 5], [4, 9])})
     bound = bind(condition, schema, Semantics.named("hive", "UTC"))
-    [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source], schema)
+    [blocker] = pruning_blockers(evaluate(bound, 2, [source]), [source], schema)
     assert (blocker.cause, blocker.alone) == ("not decided", 2)
     assert "unix_timestamp() is known only when the query runs" in blocker.reason
     assert blocker.remedy == f"its number in place of unix_timestamp(){MOMENT}"
@@ -128,7 +128,7 @@ def test_a_blocker_names_the_literal_and_the_slices_that_hang_on_it() -> None:
     condition = ex.And((ex.Compare("<", col("dt"), UDF), ex.Compare("<", col("x"), lit(100, INT))))
     source = StatisticsProvider("column_stats", {"x": from_values(INT, [0, 200, 0], [10, 300, 20], [0] * 3, [5] * 3)})
     bound = bind(condition, SCHEMA, SPARK)
-    [blocker] = pruning_blockers(bound, evaluate(bound, 3, [source]), [source], SCHEMA)
+    [blocker] = pruning_blockers(evaluate(bound, 3, [source]), [source], SCHEMA)
     assert (blocker.cause, blocker.open, blocker.alone) == ("not decided", 2, 2)
     assert blocker.remedy == "DATE 'yyyy-MM-dd' in place of my_udf(3)"
     assert blocker.sentence.endswith(

@@ -62,7 +62,7 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
     written = source_filter(bound)
     rows = evaluation.kept_rows
 
-    actual = pruning_blockers(bound, evaluation, [source])
+    actual = pruning_blockers(evaluation, [source])
 
     per_leaf = [leaf.outcomes(evaluation, rows).tolist() for leaf in written.leaves]
     expected: dict[str, list[int]] = {}
@@ -100,9 +100,9 @@ def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(mo
     expression = ex.Or((ex.Compare("<", col("x"), lit(30, INT)), ex.Compare("=", col("y"), lit(1, INT))))
     bound = bind(expression, Schema([Field("x", INT), Field("y", INT)]), SPARK)
     source = StatisticsProvider("column_stats", statistics)
-    whole = pruning_blockers(bound, evaluate(bound, n, [source]), [source])
+    whole = pruning_blockers(evaluate(bound, n, [source]), [source])
     monkeypatch.setattr("evaluator.explain.pruning_blockers.CHUNK_BYTES", 0)
-    chunked = pruning_blockers(bound, evaluate(bound, n, [source]), [source])
+    chunked = pruning_blockers(evaluate(bound, n, [source]), [source])
     assert [(o.condition, o.cause, o.open, o.alone) for o in chunked] == [
         (o.condition, o.cause, o.open, o.alone) for o in whole
     ]
@@ -115,7 +115,7 @@ def the_obstacles(
     schema = Schema([Field("x", INT), Field("y", INT), Field("z", INT)])
     bound = bind(expression, schema, SPARK)
     source = StatisticsProvider("column_stats", statistics)
-    return list(pruning_blockers(bound, evaluate(bound, n, [source]), [source]))
+    return list(pruning_blockers(evaluate(bound, n, [source]), [source]))
 
 
 X_IS_5, Y_IS_5 = (ex.Compare("=", col(name), lit(5, INT)) for name in "xy")
@@ -230,7 +230,7 @@ def test_a_pattern_without_a_prefix_is_ruled_out_by_one_value_only() -> None:
         ex.Not(ex.Like(col("s"), "b%x")),
     ):
         bound = bind(expression, schema, SPARK)
-        [blocker] = pruning_blockers(bound, evaluate(bound, 2, [source]), [source])
+        [blocker] = pruning_blockers(evaluate(bound, 2, [source]), [source])
         assert (blocker.condition, blocker.remedy) == (ex.to_text(expression), "")
         assert blocker.reason == "a slice with more than one value of s may hold a match"
 

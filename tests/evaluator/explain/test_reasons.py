@@ -175,8 +175,8 @@ def evaluated(leaf: ex.HudiExpression, *sources: StatisticsProvider, n: int = 1)
 
 
 def decide(leaf: ex.HudiExpression, *sources: StatisticsProvider, index: int = 0, n: int = 1) -> list[Decision]:
-    bound, evaluation = evaluated(leaf, *sources, n=n)
-    return list(decisions(bound, evaluation, sources, 0, index))
+    _, evaluation = evaluated(leaf, *sources, n=n)
+    return list(decisions(evaluation, sources, 0, index))
 
 
 def column_stats(**statistics: ColumnStatistics) -> StatisticsProvider:
@@ -363,9 +363,9 @@ def no_key(lookup: Lookup, candidates: Any) -> Any:
 def test_every_kind_speaks_for_itself() -> None:
     path = StatisticsProvider("partition_values", {"x": from_values(INT, [1] * 3, [9] * 3, [0] * 3, [None] * 3)})
     sources = (column_stats(x=X), path, StatisticsProvider("bloom_filters", {}, no_key))
-    bound, evaluation = evaluated(ex.Compare("=", col("x"), lit(6, INT)), *sources, n=3)
+    _, evaluation = evaluated(ex.Compare("=", col("x"), lit(6, INT)), *sources, n=3)
     assert evaluation.kept_rows.tolist() == []
-    actual = decisions(bound, evaluation, sources, 0, 0)
+    actual = decisions(evaluation, sources, 0, 0)
     assert [(d.kind, d.outcome) for d in actual] == [
         ("column_stats", "{true, false}"),
         ("partition_values", "{true, false}"),

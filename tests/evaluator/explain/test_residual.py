@@ -65,7 +65,7 @@ def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, 
     evaluation = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)])
     kept = np.flatnonzero(evaluation.keep)
 
-    actual = residuals(bound, evaluation, kept)
+    actual = residuals(evaluation, kept)
 
     assert len(actual.group_of) == len(kept)
     assert len(actual.expressions) == len(set(actual.group_of.tolist()))
@@ -74,7 +74,7 @@ def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, 
         intervals = {name: interval_at(s, index) for name, s in statistics.items()}
         is_matched = evaluate_slice(bound, intervals) == TRUE  # conditions on one column may be so together only
         assert residual == (T if is_matched else scalar_residual(bound.expression, False, intervals, SCHEMA, semantics))
-        [alone] = residuals(bound, evaluation, np.array([index])).expressions
+        [alone] = residuals(evaluation, np.array([index])).expressions
         assert residual == alone, "alone and among others the residual differs"
         for row in parts[index].rows:
             try:
@@ -111,7 +111,7 @@ def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> 
 def one_residual(expression: ex.HudiExpression, statistics: Mapping[str, ColumnStatistics]) -> ex.HudiExpression:
     bound = bind(expression, Schema([Field(name, s.type) for name, s in statistics.items()]), SPARK)
     evaluation = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)])
-    [result] = residuals(bound, evaluation, np.array([0])).expressions
+    [result] = residuals(evaluation, np.array([0])).expressions
     return result
 
 
@@ -184,7 +184,7 @@ def test_slices_share_their_residuals() -> None:
     expression = ex.And((ex.Compare(">=", col("x"), lit(1, INT)), ex.Compare("<=", col("x"), lit(2, INT))))
     bound = bind(expression, Schema([Field("x", INT)]), SPARK)
     evaluation = evaluate(bound, n, [StatisticsProvider("column_stats", statistics)])
-    actual = residuals(bound, evaluation, np.arange(n))
+    actual = residuals(evaluation, np.arange(n))
     by_low = {low: actual.expressions[actual.group_of[low]] for low in range(4)}
     assert by_low == {0: expression.children[0], 1: expression.children[1], 2: T, 3: F}
     assert (actual.group_of == np.tile(actual.group_of[:4], n // 4)).all()
@@ -197,7 +197,7 @@ def test_ten_thousand_levels_and_ten_thousand_children() -> None:
         deep = ex.Not(ex.And((deep, ex.Compare("<", col("x"), lit(9, INT)))))
     statistics = {"x": stats(INT, 1, 5)}
     bound = bind(deep, Schema([Field("x", INT)]), SPARK)
-    actual = residuals(bound, evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]), np.array([0]))
+    actual = residuals(evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]), np.array([0]))
     assert sum(isinstance(node, ex.Compare) for node in ex.walk(actual.expressions[0])) == 1
     wide = ex.Or(tuple(ex.Compare("=", col("x"), lit(value, INT)) for value in range(10_000)))
     left = one_residual(wide, statistics)

@@ -116,6 +116,7 @@ def test_what_a_range_says_of_a_function(
     assert outcome_of(parse(text, "spark"), {"x": stats(of, *ends)}, engine) == expected
 
 
+@ENGINES
 @pytest.mark.parametrize(
     ("text", "ends", "expected"),
     [
@@ -126,11 +127,32 @@ def test_what_a_range_says_of_a_function(
         ("next_day(x, 'MON') < DATE '2020-01-05'", (18262, None), "TFN"),
     ],
 )
-def test_next_day_of_a_range_is_decided_in_spark_and_a_text_in_hive(
-    text: str, ends: tuple[int, int | None], expected: str
+def test_what_a_range_says_of_the_next_weekday(
+    text: str, ends: tuple[int, int | None], expected: str, engine: Semantics
 ) -> None:
-    assert outcome_of(parse(text, "spark"), {"x": stats(DATE, *ends)}) == expected
-    assert outcome_of(parse(text, "spark"), {"x": stats(DATE, *ends)}, HIVE) == "TFN"
+    assert outcome_of(parse(text, "spark"), {"x": stats(DATE, *ends)}, engine) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "in_spark", "in_hive"),
+    [
+        ("last_day(x) = '2020-02-29'", "T", "T"),
+        ("last_day(x) = '2020-2-29'", "T", "F"),
+        ("add_months(x, 1) <> '2020-3-10'", "F", "T"),
+        ("trunc(x, 'MM') < '2020-2'", "F", "T"),
+        ("next_day(x, 'MO') IN ('2020-2-17')", "TFN", "F"),
+        ("last_day(x) LIKE '2020-02%'", "TFN", "T"),
+        ("substr(last_day(x), 1, 7) = '2020-03'", "TFN", "F"),
+        ("last_day(x) = DATE '2020-2-29'", "T", "T"),
+        ("year(last_day(x)) = 2020", "T", "T"),
+        ("datediff(last_day(x), x) = 19", "T", "T"),
+        ("unix_timestamp(last_day(x)) IS NULL", "F", "TFN"),
+    ],
+)
+def test_hive_gives_moved_dates_as_text(text: str, in_spark: str, in_hive: str) -> None:
+    tenth_of_february = {"x": stats(DATE, 18302, 18302)}
+    assert outcome_of(parse(text, "spark"), tenth_of_february) == in_spark
+    assert outcome_of(parse(text, "hive3"), tenth_of_february, Semantics.named("hive3", "UTC")) == in_hive
 
 
 def test_a_power_of_constants_is_known_up_to_its_last_digit() -> None:

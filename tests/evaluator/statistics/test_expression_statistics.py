@@ -172,7 +172,7 @@ def test_taking_slices_takes_their_expressions_along():
 def test_the_statistics_of_an_expression_are_named_in_the_explanation():
     bound = bind(year_is(2020), SCHEMA, SPARK)
     sources = [StatisticsProvider("expression_index", {}, None, STATED)]
-    [texts] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
+    [texts] = decisions(evaluate(bound, 3, sources), sources, 0, 0)
     assert (texts.kind, texts.column, texts.outcome) == ("expression_index", "year(dt)", "{false}")
     assert "2019" in texts.statistic
 

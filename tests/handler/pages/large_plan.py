@@ -53,6 +53,6 @@ def large_plan(partitions: int, files: int, where: str) -> Plan:
         kept_rows=evaluation.kept_rows,
         reasons=(),
         seconds={"open": 0.1, "statistics": 0.4, "evaluate": 0.01},
-        explanation=Explanation(bound, evaluation, providers, n, SCHEMA),
+        explanation=Explanation(evaluation, providers, n, SCHEMA),
         schema=SCHEMA,
     )

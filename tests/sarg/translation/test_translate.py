@@ -98,6 +98,7 @@ def decoded(version, sql, folded=True):
         ("3.1.3", "dayofmonth(dt) = 1", "day(dt) = 1"),
         ("3.1.3", "bo is false", "(NOT bo = True AND NOT bo IS NULL)"),
         ("3.1.3", "bo is not true", "NOT (bo = True AND NOT bo IS NULL)"),
+        ("3.1.3", "bo = (a > 1)", "bo = if(a > 1, True, if(NOT a > 1, False, NULL))"),
         ("3.1.3", "(a > 1) is not false", "NOT ([NOT a > 1] AND NOT a IS NULL)"),
     ],
     ids=str,
@@ -112,7 +113,6 @@ def test_understood_conditions_read_as_sql(version, sql, text):
     [
         ("2.3.10", "s rlike '^a.*'", "the rest of a regular expression is not decided"),
         ("3.1.3", "a like '1%'", "LIKE over int"),
-        ("3.1.3", "bo = (a > 1)", "a condition is compared by = with something that is not a boolean constant"),
         ("3.1.3", "uuid() = s", "function uuid is known at run time only"),
         ("3.1.3", "BLOCK__OFFSET__INSIDE__FILE > 100", "BLOCK__OFFSET__INSIDE__FILE is a virtual column"),
         ("3.1.3", "cast(ts as bigint) > 5", "CAST(timestamp AS bigint) depends on the session's zone and settings"),

@@ -1,0 +1,59 @@
+"""Dates that become text and are read as dates again.
+
+Hive      last_day(d) = '2020-2-29'           FALSE on each row: the function gives text, '2020-02-29'
+Hive      year(last_day(d)) = 2020            year(d) = 2020: the text is read as the date that it was
+all       to_date(cast(d as string))          d
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluator.binding.operands import BoundFunction, BoundOperand
+from evaluator.functions.calendar import through_text
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DATE, STRING, Kind, Type
+
+__all__ = ["OF_DAYS", "beside", "gives_text", "read_back"]
+
+#: Functions of days, which read a text of the clock as a date.
+OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
+OF_DAYS |= frozenset(["to_date", "trunc", "datediff"])
+_READ_DATES = OF_DAYS | frozenset(["weekofyear", "dayofweek", "date_format", "months_between", "next_day"])
+_GIVE_TEXT = frozenset(["add_months", "last_day", "next_day", "trunc"])
+
+
+def gives_text(name: str, result: Type, semantics: Semantics) -> bool:
+    """Whether the engine gives the date of this function as text."""
+    return name in _GIVE_TEXT and result == DATE and not semantics.functions_of_spark
+
+
+def read_back(name: str, target: Type | None, arguments: Sequence[BoundOperand]) -> list[BoundOperand]:
+    """The arguments of a function without their cast to text, where reading the text gives the value back.
+
+    ``target``: the type to which a cast goes.
+    """
+    match arguments:
+        case [BoundFunction(function="cast", arguments=(source,), type=text)] if (
+            text.kind is Kind.STRING and through_text(name, target, source.type)
+        ):
+            return [source]
+        case _ if name in _READ_DATES:
+            return [_date_of(argument) for argument in arguments]
+        case _:
+            return list(arguments)
+
+
+def beside(operand: BoundOperand, others: Sequence[BoundOperand]) -> BoundOperand:
+    """The operand as it is compared with others: the text of a date is read as this date beside nothing but dates."""
+    return _date_of(operand) if all(other.type == DATE for other in others) else operand
+
+
+def _date_of(operand: BoundOperand) -> BoundOperand:
+    match operand:
+        case BoundFunction(function="cast", arguments=(BoundFunction(function=name, type=of) as date,)) if (
+            name in _GIVE_TEXT and of == DATE and operand.type == STRING
+        ):
+            return date
+        case _:
+            return operand
