@@ -62,15 +62,20 @@ class EntryBlock:
     def _key(self, row: int) -> bytes:
         return self._keys[self._ends[row] : self._ends[row + 1]]
 
-    def groups(self, rows: range) -> Groups:
-        """Those of the entries."""
-        return self._groups[rows.start : rows.stop]
+    def live_groups(self, rows: range) -> Groups:
+        """Those of the entries that are no tombstones."""
+        deleted = self._marks(rows)
+        groups = self._groups[rows.start : rows.stop]
+        return groups[~deleted] if deleted.any() else groups.copy()
 
     def any_deleted(self, rows: range) -> bool:
         """Whether one of the entries is a tombstone."""
+        return bool(self._marks(rows).any())
+
+    def _marks(self, rows: range) -> npt.NDArray[np.bool_]:
         first = rows.start // 8
         bits = np.unpackbits(self._deleted[first : -(-rows.stop // 8)], bitorder="little")
-        return bool(bits[rows.start - 8 * first : rows.stop - 8 * first].any())
+        return bits[rows.start - 8 * first : rows.stop - 8 * first].view(np.bool_)
 
 
 class BlockCache:
@@ -95,7 +100,8 @@ class BlockCache:
         if block.nbytes > self._most:
             return
         with self._lock:
-            if self._blocks.setdefault((file, number), block) is block:
+            if (file, number) not in self._blocks:
+                self._blocks[file, number] = block
                 self._bytes += block.nbytes
             while self._bytes > self._most:
                 self._bytes -= self._blocks.popitem(last=False)[1].nbytes

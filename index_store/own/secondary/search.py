@@ -88,8 +88,8 @@ class Search:
                         if len(rows):
                             if table.deleted[block] and entries.any_deleted(rows):
                                 return None
-                            found.append(entries.groups(rows))
-        return _distinct(found)
+                            found.append(entries.live_groups(rows))
+        return found[0] if len(found) == 1 and len(found[0]) == 1 else _distinct(found)
 
     def _read(self, table: SortedTable, blocks: range) -> Sequence[EntryBlock]:
         """Neighbouring blocks, from memory when all of them are there."""
@@ -163,32 +163,29 @@ def _deleted(table: SortedTable, runs: Sequence[_BlockRun]) -> int:
 def _live_groups(table: SortedTable, runs: Sequence[_BlockRun]) -> Iterator[Groups]:
     """The groups of the entries of one table, which has no entry twice."""
     for run in runs:
+        if run.ranges is not None:
+            for ranges, block in zip(run.ranges, table.entry_blocks(run.blocks), strict=True):
+                yield from (block.live_groups(block.rows_in(*one)) for one in ranges)
+            continue
         some_deleted = any(table.deleted[block] for block in run.blocks)
-        columns = ["key"] * (run.ranges is not None) + ["group"] + ["deleted"] * some_deleted
-        for batch in _chosen(table, run, columns):
+        for batch in table.read(run.blocks, ["group"] + ["deleted"] * some_deleted):
             groups = batch.column("group").to_numpy()
             yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
-def _entries(
-    table: SortedTable, runs: Sequence[_BlockRun], columns: Sequence[str] | None = None
-) -> Iterator[pa.RecordBatch]:
-    for run in runs:
-        yield from _chosen(table, run, columns)
-
-
-def _chosen(table: SortedTable, run: _BlockRun, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+def _entries(table: SortedTable, runs: Sequence[_BlockRun]) -> Iterator[pa.RecordBatch]:
     """The entries of the blocks that are in the ranges, in order, a batch for each block."""
-    for number, batch in enumerate(table.read(run.blocks, columns)):
-        if run.ranges is None:
-            yield batch
-            continue
-        keys = batch.column("key")
-        rows = [one for lo, hi in run.ranges[number] if len(one := range(*rows_in(keys, lo, hi)))]
-        if len(rows) == 1:
-            yield batch.slice(rows[0].start, len(rows[0]))
-        elif rows:
-            yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
+    for run in runs:
+        for number, batch in enumerate(table.read(run.blocks)):
+            if run.ranges is None:
+                yield batch
+                continue
+            keys = batch.column("key")
+            rows = [one for lo, hi in run.ranges[number] if len(one := range(*rows_in(keys, lo, hi)))]
+            if len(rows) == 1:
+                yield batch.slice(rows[0].start, len(rows[0]))
+            elif rows:
+                yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
 
 
 def _ranges(wanted: Iterable[bytes | Range]) -> list[Range]:

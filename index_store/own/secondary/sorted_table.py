@@ -266,19 +266,23 @@ class SortedTable:
                 raise FormatError("the index has other columns")
             batch = stream.read_next_batch()
             batch.validate(full=True)
-            index = batch.to_pydict()
-            if sum(index["rows"]) != stored.rows:
+            if any(column.null_count for column in batch.columns):
+                raise FormatError("the index has NULLs")
+            firsts, lasts = (batch.column(name).to_pylist() for name in ("first", "last"))
+            numbers = ("offset", "size", "rows", "deleted", "digest")
+            offsets, sizes, rows, deleted, digests = (batch.column(name).to_numpy().tolist() for name in numbers)
+            if sum(rows) != stored.rows:
                 raise FormatError("not the table that was written")
             return cls(
                 folder=folder,
                 stored=stored,
                 schema=_SCHEMAS[order],
-                firsts=index["first"],
-                lasts=index["last"],
-                extents=list(zip(index["offset"], index["size"], strict=True)),
-                rows=index["rows"],
-                deleted=index["deleted"],
-                digests=index["digest"],
+                firsts=firsts,
+                lasts=lasts,
+                extents=list(zip(offsets, sizes, strict=True)),
+                rows=rows,
+                deleted=deleted,
+                digests=digests,
             )
 
     def blocks(self, lo: Any = None, hi: Any = None) -> range:
