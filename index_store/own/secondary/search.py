@@ -91,17 +91,17 @@ class Search:
                             found.append(entries.live_groups(rows))
         return found[0] if len(found) == 1 and len(found[0]) == 1 else _distinct(found)
 
-    def _read(self, table: SortedTable, blocks: range) -> Sequence[EntryBlock]:
-        """Neighbouring blocks, from memory when all of them are there."""
+    def _read(self, table: SortedTable, blocks: range) -> Iterator[EntryBlock]:
+        """Neighbouring blocks one by one, from memory when all of them are there."""
         file = table.stored.file
         cached = [block for number in blocks if (block := self._cache.get(file, number)) is not None]
         if len(cached) == len(blocks):
-            return cached
+            yield from cached
+            return
         self.blocks_read += len(blocks)
-        read = list(table.entry_blocks(blocks))
-        for number, block in zip(blocks, read, strict=True):
+        for number, block in zip(blocks, table.entry_blocks(blocks), strict=True):
             self._cache.keep(file, number, block)
-        return read
+            yield block
 
     def spans(self, keys: SortedPieces) -> list[list[KeySpan]]:
         """Of each table the blocks that ``find`` would read for these pieces of the first column."""

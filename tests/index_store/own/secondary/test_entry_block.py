@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index_store.own.secondary import sorted_table
 from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.entry_block import BlockCache, EntryBlock
 from index_store.own.secondary.search import Search
@@ -80,6 +81,29 @@ def test_keys_outside_of_their_block_are_an_error(ends):
     hostile = data[:place] + struct.pack("<3i", *ends) + data[place + len(stored) :]
     with pytest.raises(FormatError, match="outside"):
         EntryBlock(hostile, 2, LARGEST_BLOCK)
+
+
+def test_a_flipped_byte_hides_no_entry_from_a_look_up(tmp_path):
+    folder = Folder.at(tmp_path)
+    table = written(folder, [(b"%03d" % number, b"r", number, False) for number in range(40)], 10)
+    wanted = [(b"%03d" % number, b"%03d\0" % number) for number in range(0, 40, 9)]
+    path = tmp_path / "table"
+    data = path.read_bytes()
+    for place in range(4, len(data), 3):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        with pytest.raises(TableError, match="damaged"):
+            [Search(folder, [table.stored]).groups([one]) for one in wanted]
+
+
+def test_a_block_that_inflates_to_much_is_not_read(tmp_path, monkeypatch):
+    """The digests of a hostile index are right: it was written so."""
+    with monkeypatch.context() as patched:
+        patched.setattr(sorted_table, "LARGEST_BLOCK", 1 << 40)
+        table = written(Folder.at(tmp_path), [(bytes(LARGEST_BLOCK), b"r", 0, False), (b"\1", b"r", 0, False)], 1)
+    before = pa.total_allocated_bytes()
+    with pytest.raises(TableError, match="inflates to"):
+        Search(table.folder, [table.stored]).groups([(b"", None)])
+    assert pa.total_allocated_bytes() == before
 
 
 def test_a_block_in_memory_is_not_read_again(tmp_path):
