@@ -82,9 +82,9 @@ register("notebook_html", _load_notebook_html)
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from evaluator.language.first_use import import_member
 
-    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    value = globals()[name] = import_member(_MODULES[name], name)
     return value
 
 

@@ -12,8 +12,9 @@ The package imports ``evaluator``, and neither ``sarg`` nor ``handler``. Public 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from evaluator.language.first_use import import_member
 
 if TYPE_CHECKING:
     from index_store.indexed_table import IndexedTable as Table
@@ -65,7 +66,7 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, member = _NAMES[name]
-    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), member)
+    value = globals()[name] = import_member(f"{__name__}.{module}", member)
     return value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 __all__ = ["facts_html"]
 
@@ -24,4 +23,6 @@ def facts_html(title: str, facts: Sequence[tuple[str, str]], columns: Sequence[t
 
 def _shown(text: str) -> str:
     """The text, escaped for HTML; what cannot be seen is an escape."""
+    from html import escape  # few programs show a table
+
     return escape("".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text))

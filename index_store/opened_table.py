@@ -30,12 +30,13 @@ from evaluator.statistics.layers import Layers
 from index_store.cached_statistics import CachedStatistics
 from index_store.indexed_table import IndexedTable
 from index_store.indexed_table import open_table as open_indexed_table
-from index_store.kinds.base import begin_lookups
+from index_store.kinds.base import KeyLookupKind, begin_lookups
 from index_store.kinds.footer_statistics import FooterStatistics
 from index_store.notebook_text import facts_html
 from index_store.open_slices import OpenSlices
 from index_store.snapshots import (
     KeptFooters,
+    KeptProofs,
     Snapshot,
     SnapshotCache,
     default_cache,
@@ -210,6 +211,8 @@ class OpenTable:
                     for kind in kinds:
                         if isinstance(kind, FooterStatistics):
                             kind.remember(KeptFooters(snapshot))
+                        elif isinstance(kind, KeyLookupKind):
+                            kind.remember(KeptProofs(snapshot))
                     kinds = with_snapshot(kinds, snapshot)
                 at = TableAtInstant(slices, tuple(CachedStatistics(kind, layers) for kind in kinds), None, layers)
             except SargoError as error:

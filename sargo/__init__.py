@@ -118,15 +118,17 @@ check()
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
     if name not in _MODULES and name not in _SUBMODULES and name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise_if_shadowed()
+    from evaluator.language.first_use import import_member
+
     if name in _SUBMODULES:
+        from importlib import import_module
+
         return import_module(f"{__name__}.{name}")
     module, member = ("handler.version", "VERSION") if name == "__version__" else (_MODULES[name], name)
-    value = globals()[name] = getattr(import_module(module), member)
+    value = globals()[name] = import_member(module, member)
     return value
 
 

@@ -1,7 +1,7 @@
 """The explanation of a plan: the bound filter, the outcome of each condition, and the statistics behind it.
 
-An ``Explanation`` holds the inputs and the result of the evaluation. Its reports are computed when they are read, so a
-plan without explanation costs nothing more.
+An ``Explanation`` holds the inputs and the result of the evaluation. Its reports are computed when they are read, and
+what computes them is imported then, so a plan without explanation costs nothing more.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,18 @@ from bitarray import frozenbitarray
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.bit_sets import bits_of_mask
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
-from evaluator.explain.deciders import Deciders, deciders
-from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
-from evaluator.explain.reasons import Decision, decisions
-from evaluator.explain.residual import Residuals, residuals
 from evaluator.language.outcome import describe
 from evaluator.language.schema import Schema
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust, reason
-from handler.planning.leaf_reports import LeafReport, report_leaves
+
+if TYPE_CHECKING:
+    from evaluator.explain.deciders import Deciders
+    from evaluator.explain.pruning_blockers import PruningBlocker
+    from evaluator.explain.reasons import Decision
+    from evaluator.explain.residual import Residuals
+    from handler.planning.leaf_reports import LeafReport
 
 __all__ = ["ColumnReport", "Explanation", "FileLeaf", "FilterNode", "MatchReport"]
 
@@ -133,6 +135,8 @@ class Explanation:
     @cached_property
     def leaves(self) -> tuple[LeafReport, ...]:
         """The effect of each condition, in the order of the filter."""
+        from handler.planning.leaf_reports import report_leaves
+
         return report_leaves(self.evaluation, self.providers, self.n)
 
     @cached_property
@@ -161,15 +165,21 @@ class Explanation:
     @cached_property
     def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
         """Why not more was skipped; the causes first that keep most slices by themselves."""
+        from evaluator.explain.pruning_blockers import pruning_blockers
+
         return pruning_blockers(self.evaluation, self.providers, self.schema)
 
     @cached_property
     def deciders(self) -> Deciders:
         """Which conditions and index kinds decided each skipped slice."""
+        from evaluator.explain.deciders import deciders
+
         return deciders(self.evaluation, self.n)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """The rest of the filter that must be checked on the rows of these slices, given by index."""
+        from evaluator.explain.residual import residuals
+
         return residuals(self.evaluation, slices)
 
     @cached_property
@@ -185,6 +195,8 @@ class Explanation:
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:
         """Every condition of the filter in the slice of this index."""
+        from evaluator.explain.reasons import decisions
+
         for number, (leaf, in_slices) in enumerate(zip(self.bound.leaves, self.evaluation.leaves, strict=True)):
             columns = tuple(
                 _column_report(provider.name, column, provider.statistics[column], index)

@@ -22,9 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.explain.ordering import SortKey, order_slices, rejects_null, why_unordered
-from evaluator.explain.pruning_blockers import PruningBlocker
-from evaluator.explain.residual import Residuals, is_complete
 from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
@@ -35,23 +32,18 @@ from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import reason
 from handler.planning.clocks import PlanMoment
 from handler.planning.explanation import Explanation, MatchReport
-from handler.planning.leaf_reports import LeafReport
 from handler.planning.plan_pages import PlanPages
 from handler.planning.plan_rows import PlanRows
-from handler.planning.reading import (
-    OrderedSlices,
-    ReadStatistics,
-    ResidualGroup,
-    RowCount,
-    default_nulls,
-    exact_row_counts,
-)
 from handler.planning.slice_sets import SliceSets
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 from index_store.opened_table import OpenTable
 
 if TYPE_CHECKING:
+    from evaluator.explain.pruning_blockers import PruningBlocker
+    from evaluator.explain.residual import Residuals
     from handler.engines.residual import Residual
+    from handler.planning.leaf_reports import LeafReport
+    from handler.planning.reading import OrderedSlices, ReadStatistics, ResidualGroup, RowCount
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
 
@@ -205,6 +197,9 @@ class Plan(SliceSets, PlanRows, PlanPages):
 
         A group whose expression is TRUE holds the fully matched slices: they need no filter.
         """
+        from evaluator.explain.residual import is_complete
+        from handler.planning.reading import ResidualGroup
+
         residuals = self._residuals
         members: list[list[FileSlice]] = [[] for _ in residuals.expressions]
         for item, group in zip(self.kept, residuals.group_of.tolist(), strict=True):
@@ -244,6 +239,8 @@ class Plan(SliceSets, PlanRows, PlanPages):
     @cached_property
     def row_count(self) -> RowCount:
         """The part of ``count(*)`` with this filter that row counts give: the rows of fully matched slices."""
+        from handler.planning.reading import RowCount
+
         counts = self._full_counts
         known = counts != UNKNOWN_COUNT
         counted = self._full_rows[known]
@@ -272,6 +269,9 @@ class Plan(SliceSets, PlanRows, PlanPages):
         ``nulls_first``: where NULL sorts; by default as Spark does, first when ascending. Hive's default differs by
         version: when it is not given, slices that may hold NULL come first and no NULL ends the reading.
         """
+        from evaluator.explain.ordering import SortKey, order_slices, rejects_null
+        from handler.planning.reading import OrderedSlices, default_nulls
+
         if not isinstance(by, str):
             raise TypeError(f"by is the name of a column, not {type(by).__name__}")
         if not isinstance(descending, bool) or not isinstance(nulls_first, bool | None):
@@ -290,6 +290,8 @@ class Plan(SliceSets, PlanRows, PlanPages):
 
     def _sort_column(self, by: str) -> tuple[Field, str | None]:
         """The column, and why its bounds give no order, or None."""
+        from evaluator.explain.ordering import why_unordered
+
         unknown = Field(by, Type(Kind.OTHER, name="unknown"))
         if self.schema is None or self.explanation is None:
             return unknown, "the filter could not be evaluated"
@@ -311,12 +313,16 @@ class Plan(SliceSets, PlanRows, PlanPages):
     @cached_property
     def _full_counts(self) -> npt.NDArray[np.int64]:
         """The exact row count of each fully matched slice, where it is known."""
+        from handler.planning.reading import exact_row_counts
+
         providers = () if self.explanation is None else self.explanation.providers
         return exact_row_counts(self.slices, self._full_rows, providers, self.ask, self.schema)
 
     @cached_property
     def _residuals(self) -> Residuals:
         if self.explanation is None:
+            from evaluator.explain.residual import Residuals
+
             whole = (self.expression,) if len(self.kept_rows) else ()
             return Residuals(whole, np.zeros(len(self.kept_rows), np.intp))
         return self.explanation.residuals(self.kept_rows)

@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.explain.residual import Residuals
 from evaluator.language.clock import Clock
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
@@ -37,6 +36,7 @@ from index_store.table.slice_paths import common_uri, slice_paths
 from index_store.table.table_schema import from_arrow
 
 if TYPE_CHECKING:
+    from evaluator.explain.residual import Residuals
     from handler.engines.read_tasks import ReadTask
     from handler.engines.residual import Residual
     from handler.engines.row_filter import RowFilter

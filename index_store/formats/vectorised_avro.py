@@ -33,6 +33,8 @@ _SQUEEZE = (
     (_U64(0x0FFFFFFF00000000), _U64(0x000000000FFFFFFF), _U64(4)),
 )
 _ONE = _U64(1)
+#: A block is divided into so many parts, each where an entry starts in so many bytes.
+_PARTS, _SEARCHED = 4, 2048
 
 
 class Fallback(Exception):  # noqa: N818  # not an error: the records go another way
@@ -199,7 +201,41 @@ def walk(
 
     All blocks are stepped through at once; behind each there are PADDING zeros. ``key_size`` is the size of a key as
     stored, with its length and its suffix: an HFile with keys of several sizes raises ``Fallback``.
+
+    A block is divided where an entry seems to start, so that there are fewer steps. The last entry of each part has to
+    end where the next part starts, so the entries are those of the whole block; otherwise blocks are not divided.
     """
+    divided = _divided(data, starts, ends, key_size)
+    if len(divided[0]) > len(starts):
+        try:
+            return _walked(data, *divided, key_size)
+        except Fallback:  # what seemed to be an entry may have been part of a value
+            pass
+    return _walked(data, starts, ends, key_size)
+
+
+def _divided(
+    data: npt.NDArray[np.uint8], starts: Positions, ends: Positions, key_size: int
+) -> tuple[Positions, Positions]:
+    """Parts of the blocks, in order: where they start and end."""
+    mark = key_size.to_bytes(4, "big") + bytes(2)  # a value of less than 64 KB follows
+    part_starts: list[int] = []
+    part_ends: list[int] = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        cuts = [start]
+        for number in range(1, _PARTS):
+            near = start + (end - start) * number // _PARTS
+            found = data[near : min(near + _SEARCHED, end)].tobytes().find(mark)
+            if found >= 0 and near + found > cuts[-1]:
+                cuts.append(near + found)
+        part_starts += cuts
+        part_ends += [*cuts[1:], end]
+    return np.array(part_starts, np.int64), np.array(part_ends, np.int64)
+
+
+def _walked(
+    data: npt.NDArray[np.uint8], starts: Positions, ends: Positions, key_size: int
+) -> tuple[Positions, Positions, Positions]:
     lengths = np.ndarray((len(data) - 7,), "<u4", data.data, 4, (1,))
     fixed = 8 + key_size + 1
     at = starts.copy()

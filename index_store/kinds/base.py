@@ -125,6 +125,14 @@ def key_lookup_provider(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
     return StatisticsProvider(kind, {}, might_contain)
 
 
+class ProofMemory(Protocol):
+    """Keeps the outcomes of proofs for one state of a table, by name, beside those kept before; it never raises."""
+
+    def read(self) -> dict[str, str]: ...
+
+    def write(self, proofs: Mapping[str, str]) -> None: ...
+
+
 class KeyLookupKind(ABC):
     """An index kind that looks up keys of plain columns and has no other statistics.
 
@@ -145,6 +153,9 @@ class KeyLookupKind(ABC):
 
     def begin(self, columns: Sequence[Field]) -> None:  # noqa: B027 (most kinds have nothing to begin)
         """Start to read what every look-up in these keys needs. No effect on a local disk."""
+
+    def remember(self, memory: ProofMemory) -> None:  # noqa: B027 (most kinds prove nothing)
+        """Take the proofs that others made of the same state of the table, and keep those that are made."""
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """The key look-ups of ``asked`` in columns that are keys."""

@@ -16,6 +16,7 @@ column_file           statistics of a column as arrays
 timeline_diff         the files that new instants wrote, replaced and removed
 incremental_refresh   from the snapshot of an earlier state to that of the present one
 kept_footers          what the footers of base files proved
+kept_proofs           what was proven of the indexes of a state
 stored_kind           an index kind that reads its statistics from a snapshot first
 """
 
@@ -29,6 +30,7 @@ from index_store.snapshots.cache import KeptTable, SnapshotCache
 from index_store.snapshots.environment import default_cache
 from index_store.snapshots.incremental_refresh import refresh_snapshot
 from index_store.snapshots.kept_footers import KeptFooters
+from index_store.snapshots.kept_proofs import KeptProofs
 from index_store.snapshots.shared_folder import SharedFolder
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, name_of, state_of
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KeptFooters",
+    "KeptProofs",
     "KeptTable",
     "SharedFolder",
     "Snapshot",

@@ -19,7 +19,6 @@ from pyarrow import fs
 
 from index_store.storage.aws_credentials import Keys, keys_of, read_profile
 from index_store.storage.client import Client
-from index_store.storage.hdfs_cluster import arrow_filesystem, native_client
 from index_store.storage.storage_options import Access, AzureOptions, GcsOptions, HdfsOptions, S3Options
 
 __all__ = ["Opened", "Parts", "open_store"]
@@ -221,6 +220,8 @@ def _hdfs(parts: Parts, options: HdfsOptions) -> Opened:
             why = f"Hadoop's client cannot be used ({' '.join(str(error).split())}): "
             if options.client == "java":
                 raise ValueError(f"{why}set HADOOP_HOME, JAVA_HOME and CLASSPATH") from error
+    from index_store.storage.hdfs_cluster import arrow_filesystem, native_client
+
     try:
         client = native_client(parts.scheme, parts.host, options)
     except ImportError:

@@ -4,7 +4,11 @@ A compressed buffer starts with the size that it claims to inflate to (8 bytes, 
 takes memory for that size. The claims are added up. The metadata of a message is a Flatbuffers table:
 
     Message       version, kind of header, header, length of the body
-    RecordBatch   rows, nodes, buffers (offset and length in the body, 16 bytes each), compression
+    RecordBatch   rows, nodes (rows and NULLs of a column, 16 bytes each), buffers (offset and length in the body, 16
+                  bytes each), compression
+    compression   codec, method
+
+``read_batch`` gives the buffers of one batch as they are stored, for a reader that needs few of them.
 
 Source: the Arrow columnar format, "Serialization and Interprocess Communication"; ``Message.fbs``, ``Schema.fbs``.
 """
@@ -12,15 +16,22 @@ Source: the Arrow columnar format, "Serialization and Interprocess Communication
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from index_store.storage.errors import FormatError
 
-__all__ = ["check_batches"]
+__all__ = ["StoredBatch", "check_batches", "read_batch"]
 
-_HEADER, _BUFFERS, _COMPRESSION = 2, 2, 3
-_U16, _U32, _I32, _CLAIM, _BUFFER = (struct.Struct(f"<{form}") for form in ("H", "I", "i", "q", "qq"))
+#: Numbers of fields.
+_KIND, _HEADER, _BODY = 1, 2, 3
+_ROWS, _NODES, _BUFFERS, _COMPRESSION = 0, 1, 2, 3
+_RECORD_BATCH, _CONTINUATION = 3, 0xFFFFFFFF
+_CODECS = {0: "lz4", 1: "zstd"}
+_U8, _U16, _U32, _I32, _CLAIM, _PAIR = (struct.Struct(f"<{form}") for form in ("B", "H", "I", "i", "q", "qq"))
+_FRAME = struct.Struct("<Ii")
 
 
 def check_batches(data: pa.Buffer, most: int) -> int:
@@ -44,26 +55,138 @@ def check_batches(data: pa.Buffer, most: int) -> int:
     return batches
 
 
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """One record batch as it is stored.
+
+    rows       of every column
+    nulls      how many NULLs each column has
+    buffers    those of the columns one after the other, as they are stored
+    codec      that of the buffers, by its name for Arrow; None: they are not compressed
+    """
+
+    rows: int
+    nulls: tuple[int, ...]
+    buffers: tuple[memoryview, ...]
+    codec: str | None
+
+    def inflated(self, numbers: Sequence[int]) -> list[bytes]:
+        """The bytes of some buffers. Raises FormatError when they do not inflate to what they claim.
+
+        One stream inflates them all, because a stream costs more than the bytes of a small buffer.
+        """
+        chosen = [self.buffers[number] for number in numbers]
+        if self.codec is None:
+            return [bytes(buffer) for buffer in chosen]
+        claims = [_claim(buffer) for buffer in chosen]
+        packed = b"".join([buffer[_CLAIM.size :] for buffer, claim in zip(chosen, claims, strict=True) if claim >= 0])
+        try:
+            stream = pa.CompressedInputStream(pa.BufferReader(packed), self.codec)
+            found = [
+                stream.read(claim) if claim >= 0 else bytes(buffer[_CLAIM.size :])
+                for buffer, claim in zip(chosen, claims, strict=True)
+            ]
+            more = stream.read(1) if packed else b""
+        except (pa.ArrowException, OSError) as error:
+            raise FormatError(f"a buffer does not inflate: {error}") from error
+        if more or any(0 <= claim != len(content) for content, claim in zip(found, claims, strict=True)):
+            raise FormatError("buffers do not inflate to what they claim")
+        return found
+
+
+def read_batch(data: bytes | memoryview, most: int) -> StoredBatch:
+    """The record batch whose message ``data`` is, with nothing before or behind it.
+
+    Raises FormatError when it claims more than ``most`` bytes, and for anything else.
+    """
+    try:
+        mark, length = _FRAME.unpack_from(data)
+        if mark != _CONTINUATION or not 0 < length <= len(data) - _FRAME.size:
+            raise FormatError("no Arrow message")
+        view = memoryview(data)
+        metadata, body = view[_FRAME.size : _FRAME.size + length], view[_FRAME.size + length :]
+        message = _U32.unpack_from(metadata)[0]
+        kind, size = _field(metadata, message, _KIND), _field(metadata, message, _BODY)
+        if not kind or _U8.unpack_from(metadata, kind)[0] != _RECORD_BATCH:
+            raise FormatError("an Arrow message that is no record batch")
+        if (_CLAIM.unpack_from(metadata, size)[0] if size else 0) != len(body):
+            raise FormatError("the body of an Arrow message has another length than it says")
+        batch = _batch(metadata)
+        rows = _field(metadata, batch, _ROWS)
+        stored = StoredBatch(
+            rows=_CLAIM.unpack_from(metadata, rows)[0] if rows else 0,
+            nulls=tuple([nulls for _, nulls in _pairs(metadata, batch, _NODES)]),
+            buffers=_buffers(metadata, batch, body),
+            codec=_codec(metadata, batch),
+        )
+    except struct.error as error:
+        raise FormatError(f"an Arrow message cannot be read: {error}") from error
+    claimed = len(body) + (_sum_of_claims(stored.buffers) if stored.codec else 0)
+    if claimed > most:
+        raise FormatError(f"an Arrow message of {len(body)} bytes inflates to {claimed}")
+    return stored
+
+
+def _codec(metadata: memoryview, batch: int) -> str | None:
+    """The codec that the compression of a record batch names; None: it has none."""
+    field = _field(metadata, batch, _COMPRESSION)
+    if not field:
+        return None
+    number = _field(metadata, field + _U32.unpack_from(metadata, field)[0], 0)
+    codec = _U8.unpack_from(metadata, number)[0] if number else 0
+    if codec not in _CODECS:
+        raise FormatError(f"an Arrow message of codec {codec}")
+    return _CODECS[codec]
+
+
 def _claimed(metadata: memoryview, body: memoryview) -> int:
-    """The bytes that the buffers of a record batch have when they are inflated, and at least those of the body."""
-    message = _U32.unpack_from(metadata)[0]
-    header = _field(metadata, message, _HEADER)
-    batch = header + _U32.unpack_from(metadata, header)[0]
-    place = _field(metadata, batch, _BUFFERS)
-    if not place or not _field(metadata, batch, _COMPRESSION):
+    """The bytes that the buffers of a record batch have when they are inflated, and those of the body."""
+    batch = _batch(metadata)
+    if not _field(metadata, batch, _COMPRESSION):
         return len(body)
+    return len(body) + _sum_of_claims(_buffers(metadata, batch, body))
+
+
+def _batch(metadata: memoryview) -> int:
+    """Where the table of the record batch is in the metadata of a message."""
+    header = _field(metadata, _U32.unpack_from(metadata)[0], _HEADER)
+    if not header:
+        raise FormatError("an Arrow message without a header")
+    place: int = header + _U32.unpack_from(metadata, header)[0]
+    return place
+
+
+def _pairs(metadata: memoryview, batch: int, field: int) -> Iterator[tuple[int, int]]:
+    """The nodes, or the buffers, of a record batch."""
+    place = _field(metadata, batch, field)
+    if not place:
+        return iter(())
     start = place + _U32.unpack_from(metadata, place)[0]
-    count = _U32.unpack_from(metadata, start)[0]
-    if start + _U32.size + count * _BUFFER.size > len(metadata):
+    end = start + _U32.size + _U32.unpack_from(metadata, start)[0] * _PAIR.size
+    if end > len(metadata):
         raise FormatError("an Arrow message has fewer buffers than it claims")
-    total = len(body)
-    for number in range(count):
-        offset, length = _BUFFER.unpack_from(metadata, start + _U32.size + number * _BUFFER.size)
-        if offset < 0 or length < 0 or offset + length > len(body):
+    return _PAIR.iter_unpack(metadata[start + _U32.size : end])
+
+
+def _buffers(metadata: memoryview, batch: int, body: memoryview) -> tuple[memoryview, ...]:
+    found, size = [], len(body)
+    for offset, length in _pairs(metadata, batch, _BUFFERS):
+        if offset < 0 or length < 0 or offset + length > size:
             raise FormatError("a buffer of an Arrow message lies outside of it")
-        if length >= _CLAIM.size:
-            total += max(0, _CLAIM.unpack_from(body, offset)[0])
-    return total
+        found.append(body[offset : offset + length])
+    return tuple(found)
+
+
+def _sum_of_claims(buffers: Iterable[memoryview]) -> int:
+    return sum([max(0, _claim(buffer)) for buffer in buffers])
+
+
+def _claim(buffer: memoryview) -> int:
+    """How many bytes a buffer of a compressed batch claims to inflate to; negative: it is stored as it is."""
+    if len(buffer) < _CLAIM.size:
+        return -1
+    claim: int = _CLAIM.unpack_from(buffer)[0]
+    return claim
 
 
 def _field(data: memoryview, table: int, number: int) -> int:

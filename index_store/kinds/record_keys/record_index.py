@@ -33,11 +33,12 @@ from evaluator.statistics.distrust import Trust
 from index_store.formats.bounded.json_text import parse_json
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
-from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
+from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind, ProofMemory
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.key_witness import begin_witnesses
 from index_store.kinds.record_keys.logged_keys import LoggedKeys, read_logged_keys
+from index_store.kinds.record_keys.proofs import Proofs
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError, TableError, naming_column
 from index_store.table.metadata_table import MetadataTable
@@ -105,6 +106,11 @@ class RecordIndex(KeyLookupKind):
         self._groups = KeyGroups(metadata, PARTITION, partitioned=partitioned)
         self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
+        self.proofs = Proofs()
+
+    def remember(self, memory: ProofMemory) -> None:
+        """Whether keys are unique is worked out once for a state of the table."""
+        self.proofs.remember(memory)
 
     def begin(self, columns: Sequence[Field] = ()) -> None:
         """Start to read the index, the log files, and the footers that say which column is the key."""
@@ -249,7 +255,8 @@ class RecordIndex(KeyLookupKind):
         Of a partitioned index: in two rows of one partition. Rows and keys are those that no log file names; where the
         others are is known from the files.
         """
-        return self.rows is not None and self.rows == self.count
+        name = f"{PARTITION}, partitioned: {self._partitioned}: keys are unique"
+        return self.proofs.outcome(name, lambda: str(self.rows is not None and self.rows == self.count)) == "True"
 
     @cached_property
     def whole_count(self) -> int | None:

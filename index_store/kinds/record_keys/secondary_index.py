@@ -50,7 +50,7 @@ from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store.formats.keys import file_group
-from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
+from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind, ProofMemory
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
 from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_index_info
@@ -74,6 +74,8 @@ ENTRIES_READ = 250_000
 SAMPLED_BLOCKS, SAMPLED_ENTRIES = 32, 16
 #: The bounds of so many files are looked up to see whether the index is of the column.
 WITNESSES = 4
+#: The outcomes of the proof that an index has every row: by all entries, or by their number and a sample.
+_NOT_PROVEN, _BY_ALL, _BY_SAMPLE = "not proven", "by all entries", "by a sample"
 #: So many instants are read to see which indexes the table ever made.
 INDEXINGS_READ = 16
 
@@ -126,11 +128,14 @@ class SecondaryIndex(KeyLookupKind):
         self._keys = keys
         self._indexes = indexes
         self._opened: dict[str, _Index] = {}
-        self._proven: dict[str, bool] = {}
         self._sampled: set[str] = set()
         self._is_merged = table.table_type == "MERGE_ON_READ" or any(one.log_files for one in slices)
         self._names = names
         self._stored = StoredValues(table)
+
+    def remember(self, memory: ProofMemory) -> None:
+        """Whether an index knows every row is worked out once for a state of the table."""
+        self._keys.remember(memory)
 
     def begin(self, columns: Sequence[Field]) -> None:
         """Start to read the indexes of these columns, and the record index that proves them."""
@@ -229,9 +234,17 @@ class SecondaryIndex(KeyLookupKind):
     def _knows_every_row(self, column: Field) -> bool:
         if column.name not in self._indexes:
             return False
-        if column.name not in self._proven:
-            self._proven[column.name] = self._keys.keys_are_unique and self._is_complete(column) and self._is_of(column)
-        return self._proven[column.name]
+        info = self._indexes[column.name]
+        name = f"{info.name}, version {info.version}: has every row of {column.name}"
+        outcome = self._keys.proofs.outcome(name, lambda: self._prove(column))
+        if outcome == _BY_SAMPLE:
+            self._sampled.add(column.name)
+        return outcome in (_BY_ALL, _BY_SAMPLE)
+
+    def _prove(self, column: Field) -> str:
+        if not (self._keys.keys_are_unique and self._is_complete(column) and self._is_of(column)):
+            return _NOT_PROVEN
+        return _BY_SAMPLE if column.name in self._sampled else _BY_ALL
 
     def _is_complete(self, column: Field) -> bool:
         """Whether each row has exactly one entry. Raises StatsError when the index cannot be read."""

@@ -4,6 +4,7 @@
                            staged_entries                  entries that an operation has read
     entries to versions    keys, entries                   keys as bytes that sort as their values do
                            runs, sorted_table, shards      sorting beyond memory, and sorted files of blocks
+                           entry_block                     one block, for a look-up of few keys
                            generation, version_builder     what a change of the table changes
                            operations                      create, refresh, optimize
     versions to answers    search                           the file groups of keys and ranges

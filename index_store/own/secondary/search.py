@@ -9,6 +9,8 @@
 
 The generations of a shard are merged, and the newest one that has an entry, or its tombstone, decides. When none of the
 entries is a tombstone, no merge is needed and record keys are not read.
+
+Of a few blocks only what decides is inflated, and the latest ones stay in memory (``entry_block``).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from index_store.own.secondary.entry_block import BlockCache, EntryBlock
 from index_store.own.secondary.key_merge import KeySpan, SortedPieces, find_groups, spans_of
 from index_store.own.secondary.keys import Range, key_range
 from index_store.own.secondary.runs import merge_runs
@@ -32,7 +35,7 @@ __all__ = ["Search", "disjoint"]
 
 Groups = npt.NDArray[np.int32]
 _MAX_ARRAYS = 256
-#: At most so many blocks are searched for tombstones first, in order to avoid a merge.
+#: At most so many blocks are searched one by one, with those that are in memory.
 _FEW_BLOCKS = 64
 
 
@@ -40,11 +43,15 @@ class Search:
     """One shard of an index, whose block indexes are read once.
 
     generations    the shard's tables, the newest last; None for a generation without an entry in the shard
+    cache          blocks that were read; the shards of an index may share it
     blocks_read    how many blocks were read so far
     """
 
-    def __init__(self, folder: Folder, generations: Sequence[StoredTable | None]) -> None:
+    def __init__(
+        self, folder: Folder, generations: Sequence[StoredTable | None], cache: BlockCache | None = None
+    ) -> None:
         self._tables = [SortedTable.open(folder, stored) for stored in generations if stored is not None]
+        self._cache = cache or BlockCache()
         self.blocks_read = 0
 
     def blocks(self, wanted: Iterable[bytes | Range]) -> int:
@@ -60,16 +67,41 @@ class Search:
         ranges = _ranges(wanted)
         chosen = [(table, some) for table in self._tables if (some := list(_block_runs(table, ranges)))]
         size = sum(len(one.blocks) for _, some in chosen for one in some)
+        if size <= _FEW_BLOCKS:
+            groups = self._live_groups_of_few(chosen)
+            if groups is not None:
+                return groups
         self.blocks_read += size
         if len(chosen) < 2 or not any(_deleted(*one) for one in chosen):
             return _distinct(groups for one in chosen for groups in _live_groups(*one))
-        if size <= _FEW_BLOCKS:
-            batches = [batch for one in chosen for batch in _entries(*one, ["key", "group", "deleted"])]
-            if not any(batch.column("deleted").true_count for batch in batches):
-                return _distinct(batch.column("group").to_numpy() for batch in batches)
-            self.blocks_read += size
         merged = merge_runs([_entries(*one) for one in chosen], order="key", drop_deleted=True)
         return _distinct(batch.column("group").to_numpy() for batch in merged)
+
+    def _live_groups_of_few(self, chosen: Sequence[tuple[SortedTable, Sequence[_BlockRun]]]) -> Groups | None:
+        """The groups of the entries in a few blocks; None when one of the entries is a tombstone."""
+        found = []
+        for table, runs in chosen:
+            for run in runs:
+                for number, (block, entries) in enumerate(zip(run.blocks, self._read(table, run.blocks), strict=True)):
+                    ranges = [(b"", None)] if run.ranges is None else run.ranges[number]
+                    for rows in (entries.rows_in(*one) for one in ranges):
+                        if len(rows):
+                            if table.deleted[block] and entries.any_deleted(rows):
+                                return None
+                            found.append(entries.live_groups(rows))
+        return found[0] if len(found) == 1 and len(found[0]) == 1 else _distinct(found)
+
+    def _read(self, table: SortedTable, blocks: range) -> Iterator[EntryBlock]:
+        """Neighbouring blocks one by one, from memory when all of them are there."""
+        file = table.stored.file
+        cached = [block for number in blocks if (block := self._cache.get(file, number)) is not None]
+        if len(cached) == len(blocks):
+            yield from cached
+            return
+        self.blocks_read += len(blocks)
+        for number, block in zip(blocks, table.entry_blocks(blocks), strict=True):
+            self._cache.keep(file, number, block)
+            yield block
 
     def spans(self, keys: SortedPieces) -> list[list[KeySpan]]:
         """Of each table the blocks that ``find`` would read for these pieces of the first column."""
@@ -131,32 +163,29 @@ def _deleted(table: SortedTable, runs: Sequence[_BlockRun]) -> int:
 def _live_groups(table: SortedTable, runs: Sequence[_BlockRun]) -> Iterator[Groups]:
     """The groups of the entries of one table, which has no entry twice."""
     for run in runs:
+        if run.ranges is not None:
+            for ranges, block in zip(run.ranges, table.entry_blocks(run.blocks), strict=True):
+                yield from (block.live_groups(block.rows_in(*one)) for one in ranges)
+            continue
         some_deleted = any(table.deleted[block] for block in run.blocks)
-        columns = ["key"] * (run.ranges is not None) + ["group"] + ["deleted"] * some_deleted
-        for batch in _chosen(table, run, columns):
+        for batch in table.read(run.blocks, ["group"] + ["deleted"] * some_deleted):
             groups = batch.column("group").to_numpy()
             yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
-def _entries(
-    table: SortedTable, runs: Sequence[_BlockRun], columns: Sequence[str] | None = None
-) -> Iterator[pa.RecordBatch]:
-    for run in runs:
-        yield from _chosen(table, run, columns)
-
-
-def _chosen(table: SortedTable, run: _BlockRun, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+def _entries(table: SortedTable, runs: Sequence[_BlockRun]) -> Iterator[pa.RecordBatch]:
     """The entries of the blocks that are in the ranges, in order, a batch for each block."""
-    for number, batch in enumerate(table.read(run.blocks, columns)):
-        if run.ranges is None:
-            yield batch
-            continue
-        keys = batch.column("key")
-        rows = [one for lo, hi in run.ranges[number] if len(one := range(*rows_in(keys, lo, hi)))]
-        if len(rows) == 1:
-            yield batch.slice(rows[0].start, len(rows[0]))
-        elif rows:
-            yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
+    for run in runs:
+        for number, batch in enumerate(table.read(run.blocks)):
+            if run.ranges is None:
+                yield batch
+                continue
+            keys = batch.column("key")
+            rows = [one for lo, hi in run.ranges[number] if len(one := range(*rows_in(keys, lo, hi)))]
+            if len(rows) == 1:
+                yield batch.slice(rows[0].start, len(rows[0]))
+            elif rows:
+                yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
 
 
 def _ranges(wanted: Iterable[bytes | Range]) -> list[Range]:

@@ -32,6 +32,7 @@ from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.provider.per_file_statistics import per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn
 from index_store.own.secondary.constraints import pieces_of_many, pieces_of_values, ranges_of_filter
+from index_store.own.secondary.entry_block import BlockCache
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.key_merge import SortedPieces
 from index_store.own.secondary.keys import Range, is_encodable, key_range
@@ -64,6 +65,7 @@ class SecondaryIndex:
     def __init__(self, index: OwnIndex, own: OwnIndexes) -> None:
         self._index, self._own = index, own
         self._searches: dict[int, Search] = {}
+        self._blocks = BlockCache()
         self._statistics: dict[str, ColumnStatistics] = {}
         self._usable: dict[int, Mask] = {}
         columns: list[Field] = []
@@ -196,7 +198,7 @@ class SecondaryIndex:
     def _search(self, shard: int) -> Search:
         if shard not in self._searches:
             self._searches[shard] = Search(
-                self._index.folder, [one.shards[shard] for one in self._index.version.generations]
+                self._index.folder, [one.shards[shard] for one in self._index.version.generations], self._blocks
             )
         return self._searches[shard]
 

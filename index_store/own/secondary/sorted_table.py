@@ -24,6 +24,7 @@ import xxhash
 from evaluator.language import arrow_functions as pc
 from index_store.formats.bounded.arrow_blocks import check_batches
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
+from index_store.own.secondary.entry_block import EntryBlock
 from index_store.own.secondary.runs import together
 from index_store.own.store.folder import Folder
 from index_store.own.store.stored_table import StoredTable
@@ -265,19 +266,23 @@ class SortedTable:
                 raise FormatError("the index has other columns")
             batch = stream.read_next_batch()
             batch.validate(full=True)
-            index = batch.to_pydict()
-            if sum(index["rows"]) != stored.rows:
+            if any(column.null_count for column in batch.columns):
+                raise FormatError("the index has NULLs")
+            firsts, lasts = (batch.column(name).to_pylist() for name in ("first", "last"))
+            numbers = ("offset", "size", "rows", "deleted", "digest")
+            offsets, sizes, rows, deleted, digests = (batch.column(name).to_numpy().tolist() for name in numbers)
+            if sum(rows) != stored.rows:
                 raise FormatError("not the table that was written")
             return cls(
                 folder=folder,
                 stored=stored,
                 schema=_SCHEMAS[order],
-                firsts=index["first"],
-                lasts=index["last"],
-                extents=list(zip(index["offset"], index["size"], strict=True)),
-                rows=index["rows"],
-                deleted=index["deleted"],
-                digests=index["digest"],
+                firsts=firsts,
+                lasts=lasts,
+                extents=list(zip(offsets, sizes, strict=True)),
+                rows=rows,
+                deleted=deleted,
+                digests=digests,
             )
 
     def blocks(self, lo: Any = None, hi: Any = None) -> range:
@@ -297,31 +302,53 @@ class SortedTable:
 
     def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Read neighbouring blocks, each as a batch of the columns asked for. Raises TableError."""
+        with _reading(self.folder, self.stored):
+            for some, messages in self._messages(blocks):
+                yield from self._decoded(some, messages, columns)
+
+    def entry_blocks(self, blocks: range) -> Iterator[EntryBlock]:
+        """Read neighbouring blocks of a table with the schema ENTRIES. Raises TableError."""
+        with _reading(self.folder, self.stored):
+            for some, messages in self._messages(blocks):
+                for block, message in zip(some, messages, strict=True):
+                    yield EntryBlock(message, self.rows[block], LARGEST_BLOCK)
+
+    def _messages(self, blocks: range) -> Iterator[tuple[range, Sequence[memoryview]]]:
+        """The messages of neighbouring blocks, those together that one request reads."""
         if not len(blocks):
             return
-        with _reading(self.folder, self.stored), self.folder.storage.open(self.stored.file, self.stored.size) as source:
+        with self.folder.storage.open(self.stored.file, self.stored.size) as source:
             start = blocks.start
             while start < blocks.stop:
                 end = start + 1
                 while end < blocks.stop and sum(self.extents[end]) - self.extents[start][0] <= READ_TOGETHER:
                     end += 1
-                yield from self._decoded(source, range(start, end), columns)
+                some = range(start, end)
+                yield some, self._checked(source, some)
                 start = end
 
-    def _decoded(self, source: ByteSource, blocks: range, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def _checked(self, source: ByteSource, blocks: range) -> Sequence[memoryview]:
         begin = self.extents[blocks.start][0]
         data = memoryview(source.read_at(begin, sum(self.extents[blocks.stop - 1]) - begin))
+        messages = []
         for block in blocks:
             offset, size = self.extents[block]
-            if xxhash.xxh3_64_intdigest(data[offset - begin : offset - begin + size]) != self.digests[block]:
+            messages.append(data[offset - begin : offset - begin + size])
+            if xxhash.xxh3_64_intdigest(messages[-1]) != self.digests[block]:
                 raise FormatError("a block is damaged", offset)
+        return messages
+
+    def _decoded(
+        self, blocks: range, messages: Sequence[memoryview], columns: Sequence[str] | None
+    ) -> Iterator[pa.RecordBatch]:
         names = self.schema.names
         options = pa.ipc.IpcReadOptions(
             use_threads=False, included_fields=[] if columns is None else [names.index(name) for name in columns]
         )
-        stream = pa.ipc.open_stream(b"".join([self.schema.serialize().to_pybytes(), data]), options=options)
-        if check_batches(pa.py_buffer(data), LARGEST_BLOCK) != len(blocks):
-            raise FormatError("not as many blocks as the index says", begin)
+        data = pa.py_buffer(b"".join([self.schema.serialize(), *messages]))
+        stream = pa.ipc.open_stream(data, options=options)
+        if check_batches(data, LARGEST_BLOCK) != len(blocks):
+            raise FormatError("not as many blocks as the index says", self.extents[blocks.start][0])
         for block in blocks:
             batch = stream.read_next_batch()
             if batch.num_rows != self.rows[block]:

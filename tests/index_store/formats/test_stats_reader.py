@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import struct
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store import open_table
-from index_store.formats import block_batches, stats_reader
+from index_store.formats import block_batches, stats_reader, vectorised_avro
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.formats.hfile import HFile, entries
+from index_store.formats.hfile_search import KEY_END
 from index_store.formats.keys import column_id
 from index_store.formats.stats_columns import NO_COUNT, StatsColumns
 from index_store.formats.stats_reader import Single, read_statistics
@@ -355,6 +357,34 @@ def test_a_length_that_does_not_fit_bails(length):
     at = Cursors(words_of(np.frombuffer(varint(length, 10) + bytes(PADDING), np.uint8)), np.array([0]))
     with pytest.raises(Fallback):
         at.text()
+
+
+#: Values of a few entries, some of which look like the start of an entry, or several.
+LOOKALIKE = struct.pack(">ii", 20 + 12, 9) + struct.pack(">h", 20)
+VALUES = st.lists(st.sampled_from([b"", b"v" * 7, LOOKALIKE, LOOKALIKE[:6], LOOKALIKE * 40, bytes(300)]), min_size=1)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4), st.integers(2, 9), st.sampled_from([8, 64, 2048]))
+def test_a_walk_through_divided_blocks_finds_the_entries(values, parts, searched):
+    def entry(number: int, value: bytes) -> bytes:
+        key = struct.pack(">h", 20) + b"%020d" % number + KEY_END
+        return struct.pack(">ii", len(key), len(value)) + key + value + b"\0"
+
+    blocks = [b"".join(itertools.starmap(entry, enumerate(some))) for some in values]
+    data = np.frombuffer(b"".join(block + bytes(PADDING) for block in blocks), np.uint8)
+    sizes = np.array([len(block) + PADDING for block in blocks])
+    starts = np.cumsum(sizes) - sizes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectorised_avro, "_PARTS", parts)
+        patch.setattr(vectorised_avro, "_SEARCHED", searched)
+        keys, begins, ends = walk(data, starts, np.cumsum(sizes) - PADDING, 20 + 12)
+    expected = [
+        (start + begin, start + end)
+        for start, block in zip(starts.tolist(), blocks, strict=True)
+        for _, begin, end in entries(block)
+    ]
+    assert list(zip(begins.tolist(), ends.tolist(), strict=True)) == expected
+    assert (keys == begins - 30).all()
 
 
 def test_a_walk_through_entries_of_several_sizes_of_key_bails():
