@@ -1,8 +1,10 @@
 package io.sargo.spark.joins;
 
+import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
@@ -27,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *                                                   below a join that is shuffled: as without
  *   may have others next time ({@link Repeatable})  nowhere else
  *   will be broadcast, without                      the broadcast, which Spark reuses
- *   will be shuffled, and a subquery pays           a subquery, which runs before the scan
+ *   will be shuffled, and a subquery pays           a subquery, which runs before the scan, unless
+ *                                                   the key has a column of partitions
  *   will be shuffled otherwise                      nowhere
  * </pre>
  *
@@ -145,7 +148,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       boolean pays =
           isBroadcast
               ? waits(index, passed) && useless.mayAsk()
-              : pays(index, filters) && useless.mayAsk();
+              : !hasPartitions(index, key) && pays(index, filters) && useless.mayAsk();
       if (!pays) {
         return scan;
       }
@@ -163,11 +166,18 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
               && index.sizeInBytes() >= DynamicSettings.minBytes(session);
     }
 
+    /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */
+    private boolean hasPartitions(NarrowedIndex index, Expression key) {
+      List<String> partitions = Arrays.asList(index.partitionSchema().fieldNames());
+      return Seqs.list(key.references().toSeq()).stream()
+          .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
+    }
+
     private boolean pays(NarrowedIndex index, List<Expression> filters) {
       long bytes = index.sizeInBytes();
       long others = bytesOfScans(side.other);
       for (Expression filter : filters) {
-        if (KeySubquery.isLimited(filter)) {
+        if (LimitedKeys.is(filter)) {
           long more = bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
           others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
         }
