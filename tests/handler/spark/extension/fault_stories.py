@@ -75,7 +75,9 @@ def bootstrap(stories: Stories) -> None:
     with stories.set(spark__sargo__enabled="false"):
         rows = stories.rows(0, 40, parts=2).drop("t")
         rows.write.parquet(f"{stories.work}/parquet")
-        rows.where("false").write.format("hudi").options(**options).mode("overwrite").save(f"{stories.work}/bootstrapped")
+        rows.where("false").write.format("hudi").options(**options).mode("overwrite").save(
+            f"{stories.work}/bootstrapped"
+        )
 
 
 def untouched(stories: Stories, tables: Tables) -> None:
