@@ -4,6 +4,7 @@ import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
@@ -13,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -148,7 +150,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       boolean pays =
           isBroadcast
               ? waits(index, passed) && useless.mayAsk()
-              : !hasPartitions(index, key) && pays(index, filters) && useless.mayAsk();
+              : !hasPartitions(scan, index, key) && pays(index, filters) && useless.mayAsk();
       if (!pays) {
         return scan;
       }
@@ -167,8 +169,11 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     }
 
     /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */
-    private boolean hasPartitions(NarrowedIndex index, Expression key) {
-      List<String> partitions = Arrays.asList(index.partitionSchema().fieldNames());
+    private boolean hasPartitions(LogicalRelation scan, NarrowedIndex index, Expression key) {
+      List<String> partitions =
+          new ArrayList<>(Arrays.asList(index.partitionSchema().fieldNames()));
+      HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+      partitions.addAll(Arrays.asList(relation.partitionSchema().fieldNames()));
       return Seqs.list(key.references().toSeq()).stream()
           .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
     }
