@@ -44,6 +44,7 @@ from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
 from evaluator.language.types import Kind, Type
+from handler.spark.distributed.python_workers import for_workers
 
 __all__ = ["LISTED", "MAX_BYTES", "Bloom", "JoinKeys", "as_key_set", "collect_keys"]
 
@@ -145,7 +146,7 @@ def _collected(keys: DataFrame, name: str, max_keys: int) -> pa.Array | None:
     """All keys in ascending order; None when they are more than ``max_keys`` or have too many bytes."""
     few = keys.limit(min(max_keys, _MAX_LIMIT) + 1).sortWithinPartitions(name)  # a limit leaves one partition
     arrays, count = [], 0
-    for row in few.mapInArrow(partial(_packed, MAX_BYTES), "keys binary").toLocalIterator():
+    for row in few.mapInArrow(for_workers(partial(_packed, MAX_BYTES)), "keys binary").toLocalIterator():
         if row["keys"] is None:
             return None
         with pa.ipc.open_stream(row["keys"]) as stream:
@@ -238,7 +239,7 @@ def _unscaled(array: pa.Array, digits: int) -> pa.Array:
 
 def _bloom_filter(keys: DataFrame, size: int) -> Bloom:
     bits = zeros(size)
-    for row in keys.mapInArrow(partial(_bits_of_batches, size), "bits binary").toLocalIterator():
+    for row in keys.mapInArrow(for_workers(partial(_bits_of_batches, size)), "bits binary").toLocalIterator():
         bits |= bitarray(buffer=zlib.decompress(row["bits"]), endian=bits.endian)
     return Bloom(bits)
 

@@ -24,6 +24,7 @@ from handler.catalyst.translation import is_named
 from handler.catalyst.tree import missing_parts
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
+from handler.spark.catalyst.java_classes import java_class, java_object
 
 __all__ = ["AnalysedPart", "analyse", "empty_relation", "exact_parts", "frame_of_plan", "named_relation"]
 
@@ -33,6 +34,7 @@ AnalysedPart = tuple[Items, Mapping[int, Any]]
 #: Empty relations of a session by schema, so that a schema goes to the JVM once.
 _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
 _MAX_RELATIONS = 32
+_CATALYST = "org.apache.spark.sql.catalyst"
 #: A condition of more parts is not taken apart.
 _MAX_PARTS = 32
 #: Of so many functions the name in SQL is asked for.
@@ -67,7 +69,8 @@ def analyse(
     parts = _parts(plan)
     if len(parts) == 1:
         return [_with_parts(plan, items)], items
-    filters = [jvm.org.apache.spark.sql.catalyst.plans.logical.Filter(part, plan.child()) for part in parts]
+    filter_class = java_class(jvm, f"{_CATALYST}.plans.logical.Filter")
+    filters = [filter_class(part, plan.child()) for part in parts]
     answers = []
     for part in filters:
         of_part = _items_of(jvm, part, is_long=is_long) or []
@@ -100,8 +103,8 @@ def _items_of(jvm: Any, plan: Any, *, is_long: bool) -> Items | None:
 def _in_pieces(jvm: Any, condition: Any) -> str:
     """``condition.toJSON()`` in answers of at most 8,192 characters, where the JVM has Spark's JSON library."""
     try:
-        methods = getattr(getattr(jvm.org.json4s.jackson, "JsonMethods$"), "MODULE$")
-        text = jvm.java.lang.StringBuilder()
+        methods = java_object(jvm, "org.json4s.jackson.JsonMethods")
+        text = java_class(jvm, "java.lang.StringBuilder")()
         text.append(methods.asJsonNode(condition.jsonValue()))
         size = text.length()
         return "".join(text.substring(start, min(start + _PIECE, size)) for start in range(0, size, _PIECE))
@@ -124,7 +127,7 @@ def empty_relation(spark: SparkSession, schema: StructType) -> Any:
         jvm: Any = spark._jvm
         if len(relations) >= _MAX_RELATIONS:
             relations.clear()
-        relations[text] = session.createDataFrame(jvm.java.util.ArrayList(), session.parseDataType(text))
+        relations[text] = session.createDataFrame(java_class(jvm, "java.util.ArrayList")(), session.parseDataType(text))
     return relations[text]
 
 
@@ -133,9 +136,10 @@ def named_relation(spark: SparkSession, relation: Any, qualifier: Qualifier) -> 
     if len(qualifier) == 1:
         return relation.alias(qualifier[0])
     jvm: Any = spark._jvm
-    catalyst = jvm.org.apache.spark.sql.catalyst
-    identifier = catalyst.AliasIdentifier(qualifier[-1], jvm.PythonUtils.toSeq(list(qualifier[:-1])))
-    return _dataset(spark, catalyst.plans.logical.SubqueryAlias(identifier, relation.queryExecution().analyzed()))
+    leading = jvm.PythonUtils.toSeq(list(qualifier[:-1]))
+    identifier = java_class(jvm, f"{_CATALYST}.AliasIdentifier")(qualifier[-1], leading)
+    alias = java_class(jvm, f"{_CATALYST}.plans.logical.SubqueryAlias")
+    return _dataset(spark, alias(identifier, relation.queryExecution().analyzed()))
 
 
 def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
@@ -145,8 +149,8 @@ def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
 
 def _dataset(spark: SparkSession, plan: Any) -> Any:
     jvm: Any = spark._jvm
-    dataset = jvm.org.apache.spark.sql.Dataset if _is_spark_3(spark) else jvm.org.apache.spark.sql.classic.Dataset
-    return dataset.ofRows(spark._jsparkSession, plan)
+    package = "" if _is_spark_3(spark) else ".classic"
+    return java_class(jvm, f"org.apache.spark.sql{package}.Dataset").ofRows(spark._jsparkSession, plan)
 
 
 def _is_spark_3(spark: SparkSession) -> bool:

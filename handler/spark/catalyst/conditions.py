@@ -132,7 +132,8 @@ def _check_column(spark: SparkSession, condition: str | Column) -> None:
 
 def _expression(spark: SparkSession, schema: StructType, condition: str | Column, names: TableNames) -> HudiExpression:
     _check_column(spark, condition)
-    if _RUN_TIME_LITERAL.search(condition if isinstance(condition, str) else str(condition)):
+    text = condition if isinstance(condition, str) else str(condition)
+    if _RUN_TIME_LITERAL.search(text):
         return Unknown("a constant such as DATE 'today' is known only when the query runs")
     if not has_jvm(spark):
         if isinstance(condition, str):
@@ -149,15 +150,15 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
     try:
         analysed = analyse(spark, schema, condition, names.qualifier)
     except PySparkException as error:
-        raise refusal(_text(condition), error) from error
+        raise refusal(text, error) from error
     except Py4JError as error:  # for example a stack overflow
-        raise ConditionError(_text(condition), f"it fails with {one_line(str(error))[:200]}") from error
+        raise ConditionError(text, f"it fails with {one_line(str(error))[:200]}") from error
     if analysed is None:
         return Unknown("Spark rewrites this condition into more than a filter")
     parts, items = analysed
     expression = all_of(condition_of(nodes, exact, zone) for nodes, exact in parts)
     if key is not None:
-        remember(spark, settings, key, items, expression)
+        remember(spark, settings, key, schema.names, items, expression)
     return expression
 
 
@@ -168,7 +169,3 @@ def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> 
     if not has_jvm(spark):
         return frame.alias(qualifier[-1])
     return DataFrame(named_relation(spark, frame._jdf, qualifier), spark)
-
-
-def _text(condition: str | Column) -> str:
-    return condition if isinstance(condition, str) else str(condition)

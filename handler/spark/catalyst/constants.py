@@ -20,11 +20,11 @@ from pyspark.errors import PySparkException
 
 from handler.catalyst.functions import RUN_TIME_CLASSES
 from handler.catalyst.moments import MOMENTS
+from handler.spark.catalyst.java_classes import java_object
 
 __all__ = ["Items", "conjuncts", "has_constants", "with_constants"]
 
 Items = Sequence[Mapping[str, Any]]
-_OPTIMISER = "org.apache.spark.sql.catalyst.optimizer"
 #: Beginnings and ends of the names of classes whose value depends on the session, the clock or a user's code.
 _VARIABLE_STARTS = ("Current", "Local", "Now", "Session", "Variable", "Rand", "Uuid", "Input", "CallMethod", "Invoke")
 _VARIABLE_ENDS = ("UDF", "Subquery", "ListQuery", "Exists", "Generator", "Aggregate")
@@ -58,13 +58,14 @@ def with_constants(jvm: Any, plan: Any, items: Items) -> Any:
     """The filter with its constants computed; the same filter where Spark does not compute them or must not."""
     if not has_constants(items) or any(_varies(item) for item in items):
         return plan
-    optimiser = jvm
-    for part in _OPTIMISER.split("."):
-        optimiser = getattr(optimiser, part)
     try:
-        return optimiser.ConstantFolding.apply(optimiser.ReplaceExpressions.apply(plan))
+        return _rule(jvm, "ConstantFolding").apply(_rule(jvm, "ReplaceExpressions").apply(plan))
     except (Py4JError, PySparkException):
         return plan
+
+
+def _rule(jvm: Any, name: str) -> Any:
+    return java_object(jvm, f"org.apache.spark.sql.catalyst.optimizer.{name}")
 
 
 def _varies(item: Mapping[str, Any]) -> bool:

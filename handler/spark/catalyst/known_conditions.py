@@ -18,7 +18,8 @@ A Column is not remembered: its text is not its meaning.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,16 +29,25 @@ from pyspark.sql import SparkSession
 
 from evaluator.language.expression import HudiExpression
 from handler.spark.catalyst.constants import Items
+from handler.spark.catalyst.java_classes import java_class, java_object
 from handler.spark.catalyst.known_settings import KnownSettings
 
-__all__ = ["ConditionKey", "recall", "remember"]
+__all__ = ["ConditionKey", "calls_nothing", "recall", "remember"]
 
 #: The schema's JSON, the table's name in the condition, the text and the session's time zone.
 ConditionKey = tuple[str, tuple[str, ...], str, str]
 
+_CATALYST = "org.apache.spark.sql.catalyst"
 _MAX_CONDITIONS = 512
 #: The texts that are remembered have at most so many characters.
 _MAX_TEXT = 10_000
+#: What a comparison of columns with plain constants is written with.
+_PLAIN = re.compile(
+    r"\s*(?:(?P<word>[A-Za-z_]\w*)(?!['\"\w])|(?P<open>\()|(?P<symbol>,|<>|[<>]=?|!=|==?)"
+    r"|\)|-?\d+(?:\.\d+)?(?![\w.])|'[^'\\]*')",
+    re.ASCII,
+)
+_JOINING, _OTHER_KEYWORDS, _CONSTANTS = {"and", "or", "in"}, {"is", "not"}, {"null", "true", "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +68,19 @@ def recall(settings: KnownSettings | None, key: ConditionKey) -> HudiExpression 
 
 
 def remember(
-    spark: SparkSession, settings: KnownSettings | None, key: ConditionKey, items: Items, expression: HudiExpression
+    spark: SparkSession,
+    settings: KnownSettings | None,
+    key: ConditionKey,
+    columns: Iterable[str],
+    items: Items,
+    expression: HudiExpression,
 ) -> None:
-    """Remember the expression of a condition's text, whose analysed nodes are ``items``, where that is sound."""
+    """Remember the expression of a condition's text over columns, analysed as ``items``, where that is sound."""
     text = key[2]
     if settings is None or len(text) > _MAX_TEXT or any("plan" in item for item in items):
         return
     try:
-        functions = _own_functions(spark, text)
+        functions = () if calls_nothing(text, columns) else _own_functions(spark, text)
         still = settings.is_current()  # another thread may have changed them since the text was analysed
     except (Py4JError, PySparkException, ValueError, KeyError):
         return
@@ -76,20 +91,44 @@ def remember(
     settings.remembered[key] = _KnownCondition(expression, functions)
 
 
+def calls_nothing(text: str, columns: Iterable[str]) -> bool:
+    """Whether a text is plainly without a function: comparisons of these columns with numbers and strings.
+
+    False says nothing: Spark's parser knows.
+    """
+    operands = {name.lower() for name in columns} | _CONSTANTS
+    text = text.rstrip()
+    end, after_operand, may_open = 0, False, True
+    while end < len(text):
+        token = _PLAIN.match(text, end)
+        word = (token["word"] or "").lower() if token else ""
+        if token is None or (token["open"] and not may_open):
+            return False
+        if word in _JOINING or word in _OTHER_KEYWORDS:
+            after_operand, may_open = False, after_operand and word in _JOINING
+        elif word and word not in operands:
+            return False
+        else:
+            after_operand = not (token["open"] or token["symbol"])
+            may_open = not after_operand
+        end = token.end()
+    return True
+
+
 def _own_functions(spark: SparkSession, text: str) -> tuple[tuple[Callable[[], Any], Any], ...] | None:
     """The functions that the text calls; None if one of them is not Spark's own."""
     session: Any = spark._jsparkSession
     jvm: Any = spark._jvm
-    catalyst = jvm.org.apache.spark.sql.catalyst
     state = session.sessionState()
     nodes = json.loads(state.sqlParser().parseExpression(text).toJSON())
     names = {node["nameParts"] for node in nodes if node["class"].endswith(".UnresolvedFunction")}
-    registry, own_registry = state.functionRegistry(), catalyst.analysis.FunctionRegistry.builtin()
+    registry = state.functionRegistry()
+    own_registry = java_object(jvm, f"{_CATALYST}.analysis.FunctionRegistry").builtin()
     functions = []
     for name in names:
         if not name.strip("[]").isidentifier():  # a qualified name, or several
             return None
-        identifier = catalyst.FunctionIdentifier(name.strip("[]").lower())
+        identifier = java_class(jvm, f"{_CATALYST}.FunctionIdentifier")(name.strip("[]").lower())
 
         def look_up(identifier: Any = identifier) -> Any:
             return registry.lookupFunctionBuilder(identifier)

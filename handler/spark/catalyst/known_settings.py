@@ -17,6 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from handler.spark.catalyst.java_classes import java_class
 from handler.spark.catalyst.sessions import has_jvm
 
 __all__ = ["KnownSettings", "known_settings"]
@@ -53,7 +54,7 @@ def known_settings(spark: SparkSession) -> KnownSettings | None:
             jvm: Any = spark._jvm
             session: Any = spark._jsparkSession
             settings = session.sessionState().conf().settings()
-            known = KnownSettings(settings, jvm.java.util.HashMap(settings))
+            known = KnownSettings(settings, java_class(jvm, "java.util.HashMap")(settings))
             _KNOWN[spark] = known
     except (Py4JError, PySparkException):
         return None

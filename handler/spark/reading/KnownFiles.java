@@ -22,9 +22,9 @@ import scala.collection.mutable.Buffer;
  * Parquet files whose sizes are known, so that Spark need not list them.
  *
  * <p>Without it Spark looks for each file twice, and for more than 32 files in a job of its own.
- * Janino compiles this file when many files are read for the first time, and it compiles no
- * generics and no lambdas. The constructors of Spark differ in a type by version, so they are found
- * by their number of parameters.
+ * Janino compiles this file when files are read for the first time, and it compiles no generics and
+ * no lambdas. The constructors of Spark differ in a type by version, so they are found by their
+ * number of parameters.
  */
 public class KnownFiles {
   private static final int PARAMETERS = 7;

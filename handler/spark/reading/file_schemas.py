@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from handler.rows.slice_rows import instants_in_int96
 from handler.rows.slice_source import SliceSource
+from handler.spark.distributed.python_workers import for_workers
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 from index_store.table.file_slices import parse_base_name
 
@@ -136,7 +137,7 @@ def _on_executors(spark: SparkSession, source: SliceSource, files: Sequence[str]
     )
     rows = (
         frame.repartition(tasks)
-        .mapInArrow(partial(_schemas_of_batches, source), "position int, key string, schema binary")
+        .mapInArrow(for_workers(partial(_schemas_of_batches, source)), "position int, key string, schema binary")
         .collect()
     )
     schemas = {row["key"]: pa.ipc.read_schema(pa.py_buffer(row["schema"])) for row in rows if row["schema"] is not None}

@@ -3,7 +3,7 @@
 ``spark.read.parquet(*paths)`` looks for each file twice, and for more than 32 files it runs a job that does so, which
 takes longer than the rest of planning. ``read`` has opened each file for its schema, so it knows their sizes. Spark's
 own index of files and its own Parquet source read them then: ``KnownFiles.java`` only gives the index what it would
-list. It is compiled by the Janino that Spark brings along for its generated code.
+list. It is compiled by the Janino that Spark brings along for its generated code, in some 50 ms once a session.
 
     HDFS and the like                  listed by Spark, which asks for the places of blocks there
     Spark Connect, another Spark       listed by Spark
@@ -21,13 +21,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from handler.spark.catalyst.java_classes import java_class
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.reading.file_schemas import FileFacts
 
-__all__ = ["MIN_FILES", "frame_of_files"]
+__all__ = ["frame_of_files"]
 
-#: Fewer files are listed by Spark, in less time than the class takes to compile.
-MIN_FILES = 33
 _CLASS = "io.sargo.spark.KnownFiles"
 #: An object of the compiled class, by session.
 _COMPILED: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
@@ -49,7 +48,7 @@ def frame_of_files(
 def _known(
     spark: SparkSession, files: Mapping[str, FileFacts], schema: StructType, options: Mapping[str, str]
 ) -> DataFrame | None:
-    if len(files) < MIN_FILES or not has_jvm(spark) or not _are_listed_without_places(list(files)):
+    if not has_jvm(spark) or not _are_listed_without_places(list(files)):
         return None
     lines = "\n".join(f"{facts.size}\t{facts.changed}\t{path}" for path, facts in files.items())
     if lines.count("\n") >= len(files):  # a path with a line break
@@ -66,7 +65,7 @@ def _known(
 
 def _java_map(spark: SparkSession, options: Mapping[str, str]) -> Any:
     jvm: Any = spark._jvm
-    given = jvm.java.util.HashMap()
+    given = java_class(jvm, "java.util.HashMap")()
     for name, value in options.items():
         given.put(name, value)
     return given

@@ -36,6 +36,7 @@ from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.conditions import Condition, TableNames, named_frame
 from handler.spark.catalyst.sessions import has_jvm
+from handler.spark.distributed.python_workers import for_workers
 from handler.spark.extension.installing import install_extension
 from handler.spark.pruning.prune import check_conditions, check_spark, prune_opened, table_names
 from handler.spark.pruning.read_optimized import slices_of_base_files
@@ -89,8 +90,9 @@ def read(
                       the SQL texts use
 
     Hudi's reader takes read options from the session's settings, too (``hoodie.datasource.query.type``), and so does
-    this. The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its
-    rows cannot be read rightly: the message says what to do.
+    this. ``frame.inputFiles()`` names the base files that Spark and Hudi read, without those that Python workers merge
+    with log files. The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError
+    when its rows cannot be read rightly: the message says what to do.
     """
     if reader not in get_args(RowReader):
         raise UnsupportedError(f"reader {reader!r} (known: {', '.join(get_args(RowReader))})")
@@ -231,7 +233,7 @@ def _in_workers(
 ) -> DataFrame:
     rows = [(one.partition, one.file_id, one.base_file, list(one.log_files)) for one in slices]
     tasks = max(1, min(len(rows), 10_000))
-    reads = partial(_rows_of_batches, source, to_arrow_schema(schema), query == "read_optimized")
+    reads = for_workers(partial(_rows_of_batches, source, to_arrow_schema(schema), query == "read_optimized"))
     return spark.createDataFrame(rows, _SLICE_SCHEMA).repartition(tasks).mapInArrow(reads, _nullable(schema))
 
 

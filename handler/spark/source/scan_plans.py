@@ -33,6 +33,7 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
 from handler.spark.catalyst.sessions import has_jvm
+from handler.spark.distributed.python_workers import WHAT_TO_DO
 from handler.spark.pruning.read_options import FROM_SESSION
 
 __all__ = ["ProbeSource", "install", "register_in", "scans_are_their_own", "why_workers_fail"]
@@ -95,10 +96,7 @@ def why_workers_fail(spark: SparkSession, message: str) -> str:
     if missing is None:
         return ""
     python = f" ({spark.sparkContext.pythonExec})" if has_jvm(spark) else ""
-    return (
-        f"the Python of Spark's workers{python} has no module {missing[1]}: install Sargo there "
-        "(pip install 'sargo[spark]'), or set PYSPARK_PYTHON to a Python that has it before the session is started"
-    )
+    return f"the Python of Spark's workers{python} has no module {missing[1]}: {WHAT_TO_DO}"
 
 
 def register_in(spark: SparkSession, source: type[DataSource]) -> None:

@@ -19,6 +19,18 @@ collect_ignore = (
     else ["source/test_datasource.py", "source/test_pushed_filters.py"]
 )
 
+#: A module of this name hides those of Sargo from a Python that finds it first.
+HIDING = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("handler", "evaluator", "index_store", "sarg", "sargo"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
@@ -47,3 +59,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture
 def repository() -> Path:
     return Path(__file__).parents[3]
+
+
+@pytest.fixture
+def workers_without_sargo(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The Python of the session's workers, which has no Sargo, as long as the test lasts."""
+    (tmp_path / "sitecustomize.py").write_text(HIDING)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+    return python

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime
+from random import Random
 
 import pytest
+from pyspark.errors import ParseException
 from pyspark.sql import functions as F  # noqa: N812
 
 from evaluator.language.expression import to_text
 from handler.spark.catalyst import conditions
 from handler.spark.catalyst.conditions import NO_NAMES, ConditionError, TableNames, to_expression
+from handler.spark.catalyst.known_conditions import calls_nothing
 from handler.spark.catalyst.known_settings import known_settings
 from handler.spark.pruning.read_options import settings_of
 from tests.handler.spark.catalyst.test_conditions_against_spark import MORE
@@ -131,6 +134,80 @@ def test_a_function_without_parentheses_in_the_text_is_looked_up_too(session):
     is_operator = session.version.startswith("3.")
     assert (text_of(session, condition) == own) == is_operator
     assert text_of(session.newSession(), condition) == own
+
+
+PLAIN = (
+    "i = 5",
+    "i < 15.0 AND s > '2009-21'",
+    "(i = 5 or (l) <> -7) and (b)",
+    "b AND(b)",
+    "i IN (1, 2, NULL) or l in\n(3)",
+    "s is not null and (i == 1 or b != true)",
+)
+CALLING = (
+    "upper(s) = 'A'",
+    "s (i) = 1",
+    "in(i, 5)",
+    "and(b, b)",
+    "b AND or(b, b)",
+    "not(i = 5)",
+    "b = not (b)",
+    "isnull(i)",
+    "true(i)",
+    "i BETWEEN 1 AND 5",
+    "d < current_date",
+    "i + 1 = 5",
+    "s = r'a'",
+    "i = 5D",
+)
+
+
+@pytest.mark.parametrize("condition", PLAIN)
+def test_comparisons_of_columns_with_constants_plainly_call_nothing(condition):
+    assert calls_nothing(condition, ["D", "S", "I", "L", "B"])
+
+
+@pytest.mark.parametrize("condition", [*CALLING, "other = 5"])
+def test_what_may_call_a_function_is_parsed(condition):
+    assert not calls_nothing(condition, ["d", "s", "i", "l", "b", "and"])
+
+
+def test_no_text_that_plainly_calls_nothing_calls_a_function(session):
+    """Spark's parser is asked about pieces of conditions put together at random."""
+    parse = session._jsparkSession.sessionState().sqlParser().parseExpression
+    pieces = [
+        "i",
+        "and",
+        "b",
+        "in",
+        "AND",
+        "or",
+        "is",
+        "not",
+        "null",
+        "true",
+        "(",
+        "(",
+        ")",
+        ")",
+        ",",
+        "=",
+        "<",
+        "5",
+        "'x'",
+    ]
+    random, plain = Random(7), 0
+    for _ in range(20_000):
+        text = " ".join(random.choices(pieces, k=random.randint(3, 9)))
+        if not calls_nothing(text, ["i", "b", "and", "in"]):
+            continue
+        try:
+            nodes = parse(text).toJSON()
+        except ParseException:
+            continue
+        plain += 1
+        assert "UnresolvedFunction" not in nodes, text
+    assert plain > 50
 
 
 def test_a_users_function_is_not_remembered(session, analysed):

@@ -206,6 +206,18 @@ def swapped(buckets: Buckets) -> Outcome:
     return {"equal": rows == expected, "bucketed": plan.count("BucketedScan")}
 
 
+def narrowed_by_keys(buckets: Buckets) -> dict[str, Outcome]:
+    """Joins whose keys narrow a scan by buckets, few of them and more than a subquery may have."""
+    keys = "(SELECT concat('k', a.id * 1000 + b.id) id FROM range({}) a CROSS JOIN range(1000) b WHERE a.id >= 0)"
+    sql = "SELECT f.id, f.i FROM facts f JOIN {} k ON f.id = k.id"
+    given = {"spark__sargo__dynamic": "subquery", "spark__sargo__dynamic__subquery__min__bytes": "0"}
+    with buckets.stories.set(**given):
+        return {
+            f"{size} keys of a join": buckets.compare(sql.format(keys.format(count)))
+            for size, count in (("few", 1), ("very many", 3000))
+        }
+
+
 def explained(buckets: Buckets) -> Outcome:
     """What a user sees of it."""
     with buckets.settings("true", "false"):
@@ -241,6 +253,8 @@ def main(folder: str, release: str) -> None:
         with stories.set(spark__sql__autoBroadcastJoinThreshold="10000000"):
             stories.tell("auto leaves a broadcast", lambda: buckets.compare(join, "auto"))
         for name, outcome in elsewhere(buckets).items():
+            stories.tell(name, lambda outcome=outcome: outcome)  # type: ignore[misc]
+        for name, outcome in narrowed_by_keys(buckets).items():
             stories.tell(name, lambda outcome=outcome: outcome)  # type: ignore[misc]
         stories.tell("random queries", lambda: random_queries(buckets, range(QUERIES_OF_CHANCE)))
         stories.tell("explained", lambda: explained(buckets))

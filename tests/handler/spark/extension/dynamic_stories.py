@@ -30,7 +30,7 @@ from tests.handler.spark.extension.dynamic_truth import Truth
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
 from tests.tables.releases import RELEASES
 
-__all__ = ["STORIES", "WAYS", "Story"]
+__all__ = ["STORIES", "SWITCHES", "WAYS", "Story", "Switch"]
 
 _NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 _PLAIN = {"spark.sql.adaptive.enabled": "false"}
@@ -137,6 +137,7 @@ STORIES = (
     Story("more keys than a list has", "select k from fact f left semi join (select cast(id + 650 as int) x from range(300000)) t on f.k = t.x", {**_LATE_JOIN, "plain broadcast": 2}),
     Story("more keys than a list has, in a subquery", f"select k from fact f left semi join {_pairs(600, 500)} t on f.k = t.x", 2),
     Story("more keys than are taken", f"select k from fact f left semi join {_pairs(1100, 1000)} t on f.k = t.x", 8),
+    Story("more keys than are taken, by a partition", f"select f.k from fact_p f left semi join {_pairs(3000, 1000)} t on f.p = t.x - 1500000", None),
     Story("union", f"select u.k from (select k from fact union all select k from fact_mor) u join {_keys(_TWO)} t on u.k = t.x", 4),
     Story("union, each part by a column of its own", f"select u.v from (select k, v from fact union all select n + 0, g from fact_mor union all select cast(big as int), k from fact where v > 9) u join {_keys(_TWO)} t on u.k = t.x", None),
     Story("union of filters", f"select u.k from (select k, 1 a from fact where v % 2 = 1 union all select k, 2 from fact_mor where g > 3 union all select 717, 3) u join {_keys(_TWO)} t on u.k = t.x", 4),
@@ -164,6 +165,39 @@ STORIES = (
     Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
     Story("scalar subquery", f"select k from fact f join {_keys(_TWO)} t on f.k = t.x where v > (select min(v) from fact)", None),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Settings under which a join is narrowed or not. ``settings``: ``{bytes}`` stands for those of ``fact``."""
+
+    name: str
+    way: str
+    settings: Mapping[str, str]
+    files: int
+    sql: str = f"select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x"
+
+
+_OFF = {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"}
+_MIN_BYTES = "spark.sargo.dynamic.subquery.min.bytes"
+_BY_PARTITION = "select f.k from fact_p f join (select g from places where name like '%place 2') t on f.p = t.g"
+SWITCHES = (
+    *(Switch(f"Spark plans no subquery, {way}", way, _OFF, 2 if way == "broadcast" else 8) for way in WAYS),
+    *(Switch(f"by a partition, {way}", way, {}, 8 if way in _SHUFFLES else 2, _BY_PARTITION) for way in WAYS),
+    *(Switch(f"by a partition, Spark plans no subquery, {way}", way, _OFF, 8, _BY_PARTITION) for way in WAYS),
+    *(
+        switch
+        for way in _SHUFFLES
+        for switch in (
+            Switch(f"as large as the threshold, {way}", way, {_MIN_BYTES: "{bytes}"}, 2),
+            Switch(f"a byte smaller, {way}", way, {_MIN_BYTES: "{bytes}1"}, 8),
+            Switch(f"the threshold is no number, {way}", way, {_MIN_BYTES: "16 MB"}, 8),
+            Switch(f"small for the default, {way}", way, {_MIN_BYTES: ""}, 8),
+            Switch(f"broadcasts alone, {way}", way, {"spark.sargo.dynamic": "broadcast"}, 8),
+            Switch(f"anything else is off, {way}", way, {"spark.sargo.dynamic": "true"}, 8),
+        )
+    ),
+)
 
 
 def session(jar: str, home: Path) -> SparkSession:
@@ -223,10 +257,27 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
     try:
         frame = spark.sql(story.sql)
         rows = sorted(repr(tuple(row)) for row in frame.collect())
-        return {"rows": rows, "files": files_read(frame, "/fact")}
+        own = sum(str(scan).count("dynamicpruning") for scan in scans(frame._jdf.queryExecution().executedPlan()))
+        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own}
     finally:
         for key in settings:
             spark.conf.unset(key)
+
+
+def switched(spark: SparkSession, switch: Switch, home: Path) -> dict[str, Any]:
+    """A switch with the keys of joins and without; ``own``: how often Spark's own plan of a scan waits for keys."""
+    whole = sum(file.stat().st_size for file in (home / "fact").glob("*.parquet"))
+    given = {**WAYS[switch.way], "spark.sargo.dynamic": "subquery"}
+    given |= {name: value.format(bytes=whole) for name, value in switch.settings.items()}
+    if not given.get(_MIN_BYTES, "0"):
+        spark.conf.unset(_MIN_BYTES)
+        del given[_MIN_BYTES]
+    print(switch.name, flush=True)
+    try:
+        found = {"with": given, "without": {**given, "spark.sargo.dynamic": "false"}}
+        return {name: run(spark, Story(switch.name, switch.sql, None), settings) for name, settings in found.items()}
+    finally:
+        spark.conf.set(_MIN_BYTES, "0")
 
 
 def main(jar: str, home: Path, out: Path) -> None:
@@ -252,6 +303,7 @@ def main(jar: str, home: Path, out: Path) -> None:
             except Exception as error:
                 result = {"rows": [f"{type(error).__name__}: {str(error)[:2000]}"], "files": -1}
             results[story.name][way] = {**result, "asked": list(truth.skipped)}
+    results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
     out.write_text(json.dumps(results, indent=1), encoding="utf-8")
     fake.close()
     spark.stop()

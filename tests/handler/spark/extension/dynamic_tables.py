@@ -1,7 +1,8 @@
 """Two Hudi tables of facts, in eight files by the order of ``k``, and two of dimensions, for the stories of joins.
 
 fact        COW, 800 rows: k and the other types of key count up, n is NULL in every fifth row, g is k % 40
-fact_mor    the same as MOR; rows 300 to 307 have log files, in which v is negative
+fact_p      COW, 800 rows in four partitions by p, which is k % 4
+fact_mor    the same as fact, as MOR; rows 300 to 307 have log files, in which v is negative
 places      COW, 40 rows: g, and a name
 """
 
@@ -36,14 +37,15 @@ _INTERNAL = {
 }
 
 
-def _options(name: str, key: str, *, merge_on_read: bool) -> dict[str, str]:
+def _options(name: str, key: str, *, merge_on_read: bool, partition: str) -> dict[str, str]:
+    generator = "SimpleKeyGenerator" if partition else "NonpartitionedKeyGenerator"
     return {
         "hoodie.table.name": name,
         "hoodie.datasource.write.recordkey.field": key,
         "hoodie.datasource.write.precombine.field": "seen",
-        "hoodie.datasource.write.partitionpath.field": "",
+        "hoodie.datasource.write.partitionpath.field": partition,
         "hoodie.datasource.write.table.type": "MERGE_ON_READ" if merge_on_read else "COPY_ON_WRITE",
-        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+        "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{generator}",
         "hoodie.parquet.small.file.limit": "0",
         "hoodie.merge.small.file.group.candidates.limit": "0",
         "hoodie.bulkinsert.sort.mode": "NONE",
@@ -60,9 +62,9 @@ def _options(name: str, key: str, *, merge_on_read: bool) -> dict[str, str]:
 def write_tables(spark: SparkSession, home: Path) -> None:
     """Write the tables into a folder, and make a view of each."""
 
-    def write(name: str, sql: str, operation: str, key: str, parts: int) -> None:
+    def write(name: str, sql: str, operation: str, key: str, parts: int, partition: str = "") -> None:
         writer = spark.sql(sql).repartitionByRange(parts, key).write.format("hudi")
-        writer = writer.options(**_options(name, key, merge_on_read=name.endswith("_mor")))
+        writer = writer.options(**_options(name, key, merge_on_read=name.endswith("_mor"), partition=partition))
         writer.option("hoodie.datasource.write.operation", operation).mode("append").save(str(home / name))
 
     for name in ("fact", "fact_mor"):
@@ -71,7 +73,9 @@ def write_tables(spark: SparkSession, home: Path) -> None:
     write("fact_mor", changed, "upsert", "k", 1)
     places = "select cast(id as int) g, concat('place ', id) name, 1L seen from range(40)"
     write("places", places, "bulk_insert", "g", 4)
-    for name in ("fact", "fact_mor", "places"):
+    in_partitions = f"select *, k % 4 p from ({_FACT.format(low=0, high=ROWS)})"
+    write("fact_p", in_partitions, "bulk_insert", "k", 2, "p")
+    for name in ("fact", "fact_p", "fact_mor", "places"):
         spark.read.format("hudi").load(str(home / name)).createOrReplaceTempView(name)
 
 

@@ -57,8 +57,32 @@ def faults(stories: Stories, tables: Tables) -> None:
             )  # fmt: skip
 
 
+def bootstrap(stories: Stories) -> None:
+    """A table that holds only Hudi's own columns, beside Parquet files that hold the others."""
+    options = {
+        "hoodie.table.name": "bootstrapped",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.datasource.write.operation": "bootstrap",
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+        "hoodie.bootstrap.base.path": f"{stories.work}/parquet",
+        "hoodie.bootstrap.mode.selector": (
+            "org.apache.hudi.client.bootstrap.selector.MetadataOnlyBootstrapModeSelector"
+        ),
+        "hoodie.metadata.enable": "false",
+        "hoodie.embed.timeline.server": "false",
+    }
+    with stories.set(spark__sargo__enabled="false"):
+        rows = stories.rows(0, 40, parts=2).drop("t")
+        rows.write.parquet(f"{stories.work}/parquet")
+        rows.where("false").write.format("hudi").options(**options).mode("overwrite").save(
+            f"{stories.work}/bootstrapped"
+        )
+
+
 def untouched(stories: Stories, tables: Tables) -> None:
     """The sidecar skips every file of every question: a scan that is asked about has no row."""
+    bootstrap(stories)
     fake = FakeSidecar()
     fake.answer = _everything
     hudi, cow = tables.spark.read.format("hudi"), f"{tables.folder}/cow"
@@ -73,6 +97,7 @@ def untouched(stories: Stories, tables: Tables) -> None:
         ),
         "columns by their ids": lambda: tables.frame("cow", hoodie__schema__on__read__enable="true").where("i = 7"),
         "partition columns alone": lambda: tables.frame("cow_p").where("p = 'p1'"),
+        "a bootstrapped table": lambda: tables.frame("bootstrapped").where("i = 7"),
         "no filter at all": lambda: tables.frame("cow"),
         "Parquet files": lambda: tables.spark.read.parquet(f"{cow}/*.parquet").where("i = 7"),
     }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.shipped.artefacts import spark_jar
+from handler.sidecar.client import Clients
 from handler.sidecar.settings import Settings
 from tests.handler.sidecar.conftest import Running
 from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
@@ -22,7 +23,7 @@ from tests.handler.spark.extension.fault_stories import faults, untouched
 from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.read_stories import reads
 from tests.handler.spark.extension.sessions import scans, session
-from tests.handler.spark.extension.telling import TABLES, Outcome, Stories
+from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
 
@@ -58,6 +59,19 @@ def seen(stories: Stories, tables: Tables) -> None:
 
     for name in ("cow", "mor"):
         stories.tell(f"the plan of {name}", lambda name=name: told(name))  # type: ignore[misc]
+    stories.tell("the report of a query", lambda: reported(tables))
+
+
+def reported(tables: Tables) -> Outcome:
+    """What ``sargo report`` says of the last query that ran, by the number that Spark's page of SQL gives it."""
+    tables.frame("cow").where("i = 7 AND s LIKE 's%'").collect()
+    session: Any = tables.spark._jsparkSession
+    store = session.sharedState().statusStore()
+    number = store.executionsList().last().executionId()
+    report = Clients(str(tables.spark.conf.get(ADDRESS))).explain(
+        f"spark-{tables.spark.sparkContext.applicationId}-{number}"
+    )
+    return {"equal": True, "report": report}
 
 
 def exact(stories: Stories) -> None:

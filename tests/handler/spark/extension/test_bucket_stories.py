@@ -47,6 +47,14 @@ def test_a_cached_table_has_the_same_rows(outcomes: Outcomes) -> None:
     assert outcomes["a cached table"]["equal"], outcomes["a cached table"]
 
 
+@pytest.mark.parametrize("size", ["few", "very many"])
+def test_the_keys_of_a_join_lose_no_row_of_a_scan_by_buckets(outcomes: Outcomes, size: str) -> None:
+    outcome = outcomes[f"{size} keys of a join"]
+    assert outcome["equal"], outcome
+    assert outcome["rows"] == 200
+    assert outcome["aqe true"] == outcome["aqe false"] == [1, 1]
+
+
 def test_random_queries_have_the_same_rows(outcomes: Outcomes) -> None:
     outcome = outcomes["random queries"]
     assert outcome["equal"], outcome

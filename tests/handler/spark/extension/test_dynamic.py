@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.handler.spark.extension.dynamic_stories import STORIES, WAYS
+from tests.handler.spark.extension.dynamic_stories import STORIES, SWITCHES, WAYS
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
 JAR = ROOT / "handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar"
@@ -33,3 +33,18 @@ def test_rows_are_those_without_dynamic_pruning(results, story, way):
 @pytest.mark.parametrize("story", [s for s in STORIES if s.files is not None], ids=lambda story: story.name)
 def test_files_are_read_that_have_a_key(results, story, way):
     assert results[story.name][way]["files"] == story.expected(way)
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.name)
+def test_settings_decide_whether_keys_narrow(results, switch):
+    narrowed, plain = results["switches"][switch.name]["with"], results["switches"][switch.name]["without"]
+    assert narrowed["rows"] == plain["rows"]
+    assert narrowed["files"] == switch.files
+
+
+@pytest.mark.parametrize("switch", [s for s in SWITCHES if "partition" in s.name], ids=lambda switch: switch.name)
+def test_what_spark_itself_plans_by_partitions_stays(results, switch):
+    narrowed, plain = results["switches"][switch.name]["with"], results["switches"][switch.name]["without"]
+    assert narrowed["own"] == plain["own"]
+    assert (plain["own"] == 0) == ("no subquery" in switch.name)
+    assert narrowed["files"] == plain["files"]

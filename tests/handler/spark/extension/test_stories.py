@@ -30,6 +30,7 @@ UNTOUCHED = (
     "columns by their ids",
     "partition columns alone",
     "no filter at all",
+    "a bootstrapped table",
     "Parquet files",
     "a stream",
 )
@@ -80,6 +81,13 @@ def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) ->
     assert seen["input_files"] == 1
     assert len(seen["nodes"]) == 1
     assert "Sargo: 1 of 4 file slices" in seen["nodes"][0]
+
+
+def test_sargo_report_knows_a_query_by_the_number_that_spark_gives_it(outcomes: Outcomes) -> None:
+    report = outcomes["the report of a query"]["report"]
+    assert "/cow" in report
+    assert "i = 7" in report
+    assert "s LIKE" in report
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -12,18 +9,6 @@ from evaluator.language.errors import UnsupportedError
 from handler.spark import prune, prune_by_join, read, read_by_join, register
 from handler.spark.source.scan_plans import why_workers_fail
 from tests.handler.spark.real_tables import unpack
-
-#: A module of this name hides those of Sargo from a Python that finds it first.
-HIDING = """
-import sys
-
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("handler", "evaluator", "index_store", "sarg", "sargo"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Hidden())
-"""
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +42,7 @@ def test_registering_leaves_the_active_session(spark):
     assert sessions.getActiveSession().get().equals(spark._jsparkSession)
 
 
-def test_workers_without_sargo_are_told_from_spark_mixing_up_scans(spark, tmp_path, monkeypatch):
-    (tmp_path / "sitecustomize.py").write_text(HIDING)
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
-    os.chmod(python, 0o755)
-    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+def test_workers_without_sargo_are_told_from_spark_mixing_up_scans(spark, workers_without_sargo):
     with pytest.raises(UnsupportedError, match=r"workers \(.*\) has no module handler: install Sargo there .*PYSPARK_"):
         register(spark.newSession())
 

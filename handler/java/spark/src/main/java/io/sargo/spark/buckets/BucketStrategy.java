@@ -1,6 +1,7 @@
 package io.sargo.spark.buckets;
 
 import io.sargo.spark.hashing.BucketKey;
+import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.plans.Untouched;
 import io.sargo.spark.shims.ListStrategy;
@@ -68,7 +69,7 @@ public final class BucketStrategy extends ListStrategy {
   private List<SparkPlan> bucketed(LogicalPlan plan, BucketTable table) {
     List<SparkPlan> plans = new ArrayList<>();
     List<Untouched> failures = new ArrayList<>();
-    for (SparkPlan one : Seqs.list(FileSourceStrategy.apply(plan))) {
+    for (SparkPlan one : Seqs.list(FileSourceStrategy.apply(LimitedKeys.without(plan)))) {
       plans.add(one.transformUp(Rewrite.by(node -> bucketed(node, table, failures))));
     }
     failures.forEach(failure -> BucketChoice.log(failure, table.relation));

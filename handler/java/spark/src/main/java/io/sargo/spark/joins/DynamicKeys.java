@@ -1,8 +1,11 @@
 package io.sargo.spark.joins;
 
+import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
@@ -11,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +31,8 @@ import org.slf4j.LoggerFactory;
  *                                                   below a join that is shuffled: as without
  *   may have others next time ({@link Repeatable})  nowhere else
  *   will be broadcast, without                      the broadcast, which Spark reuses
- *   will be shuffled, and a subquery pays           a subquery, which runs before the scan
+ *   will be shuffled, and a subquery pays           a subquery, which runs before the scan, unless
+ *                                                   the key has a column of partitions
  *   will be shuffled otherwise                      nowhere
  * </pre>
  *
@@ -145,7 +150,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       boolean pays =
           isBroadcast
               ? waits(index, passed) && useless.mayAsk()
-              : pays(index, filters) && useless.mayAsk();
+              : !hasPartitions(scan, index, key) && pays(index, filters) && useless.mayAsk();
       if (!pays) {
         return scan;
       }
@@ -163,11 +168,21 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
               && index.sizeInBytes() >= DynamicSettings.minBytes(session);
     }
 
+    /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */
+    private boolean hasPartitions(LogicalRelation scan, NarrowedIndex index, Expression key) {
+      List<String> partitions =
+          new ArrayList<>(Arrays.asList(index.partitionSchema().fieldNames()));
+      HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+      partitions.addAll(Arrays.asList(relation.partitionSchema().fieldNames()));
+      return Seqs.list(key.references().toSeq()).stream()
+          .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
+    }
+
     private boolean pays(NarrowedIndex index, List<Expression> filters) {
       long bytes = index.sizeInBytes();
       long others = bytesOfScans(side.other);
       for (Expression filter : filters) {
-        if (KeySubquery.isLimited(filter)) {
+        if (LimitedKeys.is(filter)) {
           long more = bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
           others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
         }

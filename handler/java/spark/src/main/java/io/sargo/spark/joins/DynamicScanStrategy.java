@@ -1,6 +1,7 @@
 package io.sargo.spark.joins;
 
 import io.sargo.spark.plans.Conditions;
+import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.ListStrategy;
@@ -47,21 +48,9 @@ public final class DynamicScanStrategy extends ListStrategy {
    * may not be all; nothing for any other plan.
    */
   private static List<SparkPlan> withoutLimited(LogicalPlan plan) {
-    if (!(plan instanceof Filter)) {
-      return Collections.emptyList();
-    }
-    List<Expression> conditions = Conditions.conjuncts(((Filter) plan).condition());
-    if (conditions.stream().noneMatch(KeySubquery::isLimited)) {
-      return Collections.emptyList();
-    }
-    LogicalPlan child = ((Filter) plan).child();
-    LogicalPlan left =
-        conditions.stream()
-            .filter(one -> !KeySubquery.isLimited(one))
-            .reduce(And::new)
-            .map(rest -> (LogicalPlan) new Filter(rest, child))
-            .orElse(child);
-    return Collections.singletonList(new PlanLater(left));
+    return plan instanceof Filter && LimitedKeys.areIn((Filter) plan)
+        ? Collections.singletonList(new PlanLater(LimitedKeys.without(plan)))
+        : Collections.emptyList();
   }
 
   /** Whether one of the filters and projects that begin a plan has such a condition. */

@@ -37,13 +37,10 @@ final class KeySubquery {
     return subquery(key, keys, Collections.singletonList(output), 0, false);
   }
 
-  /** Whether a condition is one of these whose keys may be more than are taken. */
-  static boolean isLimited(Expression condition) {
-    return condition instanceof DynamicPruningSubquery
-        && ((DynamicPruningSubquery) condition).buildQuery() instanceof GlobalLimit;
-  }
-
-  /** At most one key more than are taken: then not all of them are there. */
+  /**
+   * At most one key more than are taken: then not all of them are there ({@link
+   * io.sargo.spark.plans.LimitedKeys}).
+   */
   private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
     Expression limit = new Literal(MAX_KEYS + 1, DataTypes.IntegerType);
     NamedExpression named =

@@ -1,8 +1,12 @@
 package io.sargo.spark.hudi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.sargo.spark.plans.Untouched;
+import java.lang.reflect.Proxy;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.junit.jupiter.api.Test;
 
 class HudiTableTest {
@@ -16,6 +20,18 @@ class HudiTableTest {
     assertEquals("snapshot", queryType(true, true, null));
     assertEquals("read_optimized", queryType(true, false, null));
     assertEquals("as_of", queryType(true, false, "20250101000000000"));
+  }
+
+  @Test
+  void aVersionOfHudiThatWasNotTestedIsLeftUntouchedWithTheReason() {
+    FileIndex index =
+        (FileIndex)
+            Proxy.newProxyInstance(
+                FileIndex.class.getClassLoader(),
+                new Class<?>[] {FileIndex.class},
+                (proxy, method, arguments) -> null);
+    Untouched why = assertThrows(Untouched.class, () -> HudiTable.of(index));
+    assertEquals("Hudi null has not been tested", why.getMessage());
   }
 
   @Test

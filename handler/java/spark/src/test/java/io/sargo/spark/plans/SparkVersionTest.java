@@ -1,0 +1,24 @@
+package io.sargo.spark.plans;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.sargo.spark.shims.SparkLine;
+import org.junit.jupiter.api.Test;
+
+class SparkVersionTest {
+  @Test
+  void theLineOfTheBuildIsTaken() {
+    assertDoesNotThrow(() -> SparkVersion.check(SparkLine.PREFIX + "7"));
+  }
+
+  @Test
+  void anotherLineIsLeftUntouchedWithTheReason() {
+    for (String version : new String[] {"3.3.4", "3.55.0", "5.0.0"}) {
+      Untouched why = assertThrows(Untouched.class, () -> SparkVersion.check(version));
+      assertEquals(
+          "this jar is for Spark " + SparkLine.PREFIX + "x, not " + version, why.getMessage());
+    }
+  }
+}

@@ -1,0 +1,153 @@
+"""Joins on Spark 3.5 whose keys skip nothing, and some whose keys skip files: as a session is by default, and without.
+
+    python -m tests.bench dynamic_join                 2 million rows of facts in 16 files
+    ROWS=20000000 python -m tests.bench dynamic_join
+
+A table of facts is joined with a table of 1,000 rows, of which a filter leaves 100. Both are COPY_ON_WRITE, written by
+Hudi 1.2.0 with statistics of columns. The joins are broadcast, with adaptive execution.
+
+    without     ``spark.sargo.enabled=false``: Hudi alone
+    static      ``spark.sargo.dynamic=false``: the filters of the query skip files, the keys of joins do not
+    default     the keys of the broadcast narrow the scan
+
+The ways take turns, each begins a round as often as the others. After three joins whose keys skip nothing of a column,
+few more are asked about. So each round joins by a column of its own, which has the same values in another order: this
+is what the first joins cost. Wall clock and CPU time of the whole application, with the sidecar in its process, are
+medians over the rounds. The spread is that of the rounds' ratios, half of which are within.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from handler.shipped.artefacts import MissingError, spark_jar
+from tests.tables.releases import PYTHON, RELEASES, ROOT
+
+__all__ = ["run"]
+
+ROWS, FILES, DIMENSION, ROUNDS, WARM = 2_000_000, 16, 1_000, 12, 3
+WAYS = {
+    "without": {"spark.sargo.enabled": "false", "spark.sargo.dynamic": "broadcast"},
+    "static": {"spark.sargo.enabled": "true", "spark.sargo.dynamic": "false"},
+    "default": {"spark.sargo.enabled": "true", "spark.sargo.dynamic": "broadcast"},
+}
+_JOIN = "SELECT count(*), sum(f.v) FROM facts f JOIN dimension d ON f.{column} = d.x WHERE d.name LIKE '%7'"
+#: ``{column}``: keys that are in every file, of the round; ``o``: keys in order, of which one file has all.
+QUERIES = {
+    "keys that skip nothing": _JOIN,
+    "keys that skip nothing of a sixteenth": f"{_JOIN} AND f.o < {{sixteenth}}",
+    "two joins, keys that skip nothing": (
+        "SELECT count(*), sum(f.v) FROM facts f JOIN dimension d ON f.{column} = d.x "
+        "JOIN dimension e ON f.{other} = e.x WHERE d.name LIKE '%7' AND e.name LIKE '%3'"
+    ),
+    "keys that skip 15 of 16 files": _JOIN.replace("{column}", "o"),
+}
+Row = tuple[str, str, str]
+
+
+def run() -> Iterator[Row]:
+    """The figures."""
+    rows = int(os.environ.get("ROWS", ROWS))
+    try:
+        spark_jar("3.5")
+    except MissingError as error:
+        yield "not run", str(error), ""
+        return
+    if not PYTHON.exists():
+        yield "not run", "there is no Spark 3.5: make .venv/spark35/.installed", ""
+        return
+    RELEASES["1.2.0"].fetch()
+    with tempfile.TemporaryDirectory() as folder:
+        program = [str(PYTHON), "-m", "tests.bench.dynamic_join", folder, str(rows)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        subprocess.run(program, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+        figures: dict[str, Any] = json.loads((Path(folder) / "figures.json").read_text("utf-8"))
+    for name, measured in figures.items():
+        for way, spent in measured.items():
+            value = f"{1000 * _median(spent, 'wall'):,.0f} ms, {1000 * _median(spent, 'cpu'):,.0f} ms of CPU"
+            ratios = [f"{_ratio(spent, measured[other])} {other}" for other in WAYS if other != way == "default"]
+            yield f"{name}, {rows:,} rows: {way}", value, "; ".join(ratios)
+
+
+def _median(spent: list[dict[str, float]], what: str) -> float:
+    return statistics.median(one[what] for one in spent)
+
+
+def _ratio(spent: list[dict[str, float]], others: list[dict[str, float]]) -> str:
+    """The ratio of the medians of wall clock and CPU, and the middle half of the rounds' ratios of CPU."""
+    wall, cpu = (_median(spent, what) / _median(others, what) for what in ("wall", "cpu"))
+    low, _, high = statistics.quantiles(a["cpu"] / b["cpu"] for a, b in zip(spent, others, strict=True))
+    return f"{wall:.2f} x the time, {cpu:.2f} x ({low:.2f} to {high:.2f}) the CPU of"
+
+
+# -- in the process that has Spark 3.5
+
+
+def _measure(folder: str, rows: int) -> None:
+    from handler.spark import register
+    from tests.handler.spark.extension.sessions import session
+    from tests.handler.spark.extension.stories import SETTINGS
+    from tests.handler.spark.extension.telling import Stories
+
+    work = Path(folder)
+    more = {
+        "spark.driver.memory": "4g",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.ui.liveUpdate.period": "0",
+    }
+    spark = session([spark_jar("3.5"), RELEASES["1.2.0"].jar], work, SETTINGS | more)
+    stories = Stories(spark, work)
+    columns = ", ".join(f"int((id * 7919 + {number} * 31) % {DIMENSION}) k{number}" for number in range(WARM + ROUNDS))
+    facts = spark.range(rows).selectExpr(
+        "concat('k', id) id", "int(1) ts", "id v", f"int(id div {rows // (DIMENSION * FILES)}) o", *columns.split(", ")
+    )
+    dimension = f"SELECT string(id) id, int(1) ts, int(id) x, concat('name ', id) name FROM range({DIMENSION})"
+    spark.conf.set("spark.sargo.enabled", "false")
+    stories.write("facts", facts.repartitionByRange(FILES, "o"), "bulk_insert", mor=False)
+    stories.write("dimension", spark.sql(dimension).coalesce(1), "bulk_insert", mor=False)
+    for name in ("facts", "dimension"):
+        spark.read.format("hudi").load(f"{work}/{name}").createOrReplaceTempView(name)
+    register(spark)
+    figures = {name: _turns(spark, sql, rows) for name, sql in QUERIES.items()}
+    (work / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
+    spark.stop()
+
+
+def _turns(spark: Any, sql: str, rows: int) -> dict[str, list[dict[str, float]]]:
+    """What each round of a query costs, by way. All ways give the same row."""
+    spent: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())
+    for turn in range(WARM + ROUNDS):
+        given = {"column": f"k{turn}", "other": f"k{(turn + 1) % (WARM + ROUNDS)}", "sixteenth": DIMENSION}
+        query, answers = sql.format(**given), set()
+        ways = list(WAYS)
+        for way in ways[turn % len(ways) :] + ways[: turn % len(ways)]:
+            for name, value in WAYS[way].items():
+                spark.conf.set(name, value)
+            wall, cpu = time.perf_counter(), _cpu_seconds(jvm)
+            answers.add(str(spark.sql(query).collect()))
+            if turn >= WARM:
+                spent[way].append({"wall": time.perf_counter() - wall, "cpu": _cpu_seconds(jvm) - cpu})
+        assert len(answers) == 1, answers
+    return spent
+
+
+def _cpu_seconds(jvm: int) -> float:
+    """CPU seconds of the JVM and of this process so far."""
+    fields = Path(f"/proc/{jvm}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + time.process_time()
+
+
+if __name__ == "__main__":
+    _measure(sys.argv[1], int(sys.argv[2]))
