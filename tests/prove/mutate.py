@@ -46,7 +46,7 @@ RULES = (
     ("tests/evaluator/binding/test_rule_table.py", "tests/evaluator/evaluation/test_pitfalls.py"),
 )
 DISTRUST = "tests/evaluator/statistics/test_distrust.py"
-VALUES = (("tests/evaluator/functions/test_digests.py",),)
+VALUES = (("tests/evaluator/functions/test_values_of_ranges.py",), ("tests/evaluator/functions/test_digests.py",))
 KINDS = "tests/index_store/kinds"
 MERGED = "tests/handler/planning/test_own_merged_rows.py"
 SURVIVING = "tests/index_store/own/builders/test_surviving_rows.py"
