@@ -43,7 +43,14 @@ def keys_of_a_join(spark, table, _):
     prune_by_join(spark, table, "i", spark.range(3).selectExpr("int(id) i"))
 
 
-@pytest.mark.parametrize("what", [merged_by_workers, schemas_of_many_files, pruned_in_executors, keys_of_a_join])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pruned_in_executors,
+        keys_of_a_join,
+        *(pytest.param(what, marks=pytest.mark.spark_full) for what in (merged_by_workers, schemas_of_many_files)),
+    ],
+)
 def test_workers_without_sargo_say_what_to_do(spark, table, workers_without_sargo, monkeypatch, what):
     with pytest.raises((PySparkException, Py4JJavaError)) as raised:
         what(spark, table, monkeypatch)
