@@ -1,8 +1,11 @@
 """Dates that become text and are read as dates again.
 
-Hive      last_day(d) = '2020-2-29'           FALSE on each row: the function gives text, '2020-02-29'
-Hive      year(last_day(d)) = 2020            year(d) = 2020: the text is read as the date that it was
-all       to_date(cast(d as string))          d
+Hive's functions of dates give text, which is compared as text. Functions of dates read it as the date that it was:
+
+    Hive      last_day(d) = '2020-2-29'           FALSE on each row: the text is '2020-02-29'
+    Hive      last_day(d) = date '2020-02-29'     the text is read as a date
+    Hive      year(last_day(d)) = 2020            likewise
+    all       to_date(cast(d as string))          d
 """
 
 from __future__ import annotations

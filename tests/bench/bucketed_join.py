@@ -11,21 +11,19 @@ row computes.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from handler.shipped.artefacts import MissingError, spark_jar
+from handler.shipped.artefacts import spark_jar
 from handler.sidecar.settings import Settings
-from tests.tables.releases import PYTHON, RELEASES, ROOT
+from tests.bench.extension_program import figures_of, hand_over, why_not_run
+from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
 
@@ -42,20 +40,10 @@ Row = tuple[str, str, str]
 def run() -> Iterator[Row]:
     """The figures."""
     rows = int(os.environ.get("ROWS", ROWS))
-    try:
-        spark_jar("3.5")
-    except MissingError as error:
-        yield "not run", str(error), ""
+    if why := why_not_run():
+        yield "not run", why, ""
         return
-    if not PYTHON.exists():
-        yield "not run", "there is no Spark 3.5: make .venv/spark35/.installed", ""
-        return
-    RELEASES["1.2.0"].fetch()
-    with tempfile.TemporaryDirectory() as folder:
-        program = [str(PYTHON), "-m", "tests.bench.bucketed_join", folder, str(rows)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        subprocess.run(program, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
-        figures: dict[str, Any] = json.loads((Path(folder) / "figures.json").read_text("utf-8"))
+    figures = figures_of("tests.bench.bucketed_join", rows)
     for name, measured in figures["queries"].items():
         seconds = {mode: statistics.median(measured[mode]["seconds"]) for mode in measured}
         yield f"{name}, {rows:,} rows: with an exchange", _text(seconds["false"], measured["false"]), ""
@@ -103,7 +91,7 @@ def _measure(folder: str, rows: int) -> None:
         for name, sql in QUERIES.items():
             figures["queries"][name] = _turns(spark, sql)
         figures["keys"] = _key_seconds(spark)
-    (work / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
+    hand_over(work, figures)
     spark.stop()
     for table in ("facts", "others"):
         shutil.rmtree(work / table)

@@ -18,19 +18,17 @@ medians over the rounds. The spread is that of the rounds' ratios, half of which
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handler.shipped.artefacts import MissingError, spark_jar
-from tests.tables.releases import PYTHON, RELEASES, ROOT
+from handler.shipped.artefacts import spark_jar
+from tests.bench.extension_program import figures_of, hand_over, why_not_run
+from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
 
@@ -57,20 +55,10 @@ Row = tuple[str, str, str]
 def run() -> Iterator[Row]:
     """The figures."""
     rows = int(os.environ.get("ROWS", ROWS))
-    try:
-        spark_jar("3.5")
-    except MissingError as error:
-        yield "not run", str(error), ""
+    if why := why_not_run():
+        yield "not run", why, ""
         return
-    if not PYTHON.exists():
-        yield "not run", "there is no Spark 3.5: make .venv/spark35/.installed", ""
-        return
-    RELEASES["1.2.0"].fetch()
-    with tempfile.TemporaryDirectory() as folder:
-        program = [str(PYTHON), "-m", "tests.bench.dynamic_join", folder, str(rows)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        subprocess.run(program, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
-        figures: dict[str, Any] = json.loads((Path(folder) / "figures.json").read_text("utf-8"))
+    figures = figures_of("tests.bench.dynamic_join", rows)
     for name, measured in figures.items():
         for way, spent in measured.items():
             value = f"{1000 * _median(spent, 'wall'):,.0f} ms, {1000 * _median(spent, 'cpu'):,.0f} ms of CPU"
@@ -120,7 +108,7 @@ def _measure(folder: str, rows: int) -> None:
         spark.read.format("hudi").load(f"{work}/{name}").createOrReplaceTempView(name)
     register(spark)
     figures = {name: _turns(spark, sql, rows) for name, sql in QUERIES.items()}
-    (work / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
+    hand_over(work, figures)
     spark.stop()
 
 
