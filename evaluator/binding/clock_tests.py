@@ -19,6 +19,7 @@ from evaluator.binding.leaves import Comparison, Fixed, Test
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.type_coercion import type_for_text
+from evaluator.functions.clock_ranges import read_text
 from evaluator.language import outcome
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
@@ -39,6 +40,7 @@ def is_range(operand: BoundOperand) -> TypeGuard[BoundConstant]:
 
 def _as_compared(left: BoundOperand, right: BoundOperand, semantics: Semantics) -> tuple[BoundOperand, BoundOperand]:
     """Both sides: a text beside a moment as the moment that it is read as, an instant of the clock in any zone."""
+    right = _text_as_read(left.type, right, semantics)
     kinds = (left.type.kind, right.type.kind)
     if kinds[0] is not kinds[1]:
         left, right = (_in_any_zone(side, semantics) for side in (left, right))
@@ -54,6 +56,16 @@ def _as_compared(left: BoundOperand, right: BoundOperand, semantics: Semantics) 
     if read_as.kind is not right.type.kind:
         raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
     return BoundFunction("cast", (left,), read_as, semantics), right
+
+
+def _text_as_read(other: Type, operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """A text of the clock beside a date or a wall clock as what it is read as; another operand as it is."""
+    if not is_range(operand) or not operand.form:
+        return operand
+    if other != DATE and (other != TIMESTAMP or semantics.moments_as_text):
+        return operand
+    read = read_text(operand.form, operand.interval, other, semantics)
+    return operand if read is None else _moments(read, read.lo, read.hi, other)
 
 
 def _as_hive_compares(other: Kind, moment: BoundConstant, semantics: Semantics) -> BoundConstant:

@@ -10,6 +10,7 @@ Pitfall P15 is described in docs/facts/pitfalls.md#p15.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from evaluator.binding.column_operands import column_operand
@@ -87,7 +88,9 @@ def resolve_operand(
                 if literal_type.kind.is_timestamp and isinstance(value, Fraction):
                     value = kept_digits(value, semantics)
                 return BoundConstant(value, literal_interval(value, literal_type), literal_type)
-            case ex.Cast() | ex.Call() if all(isinstance(argument, BoundConstant) for argument in arguments):
+            case ex.Call() if _are_constants(arguments) and gives_text(_name(node), DATE, semantics):
+                return _bind_text_of_date(node, arguments, semantics)
+            case ex.Cast() | ex.Call() if _are_constants(arguments):
                 return _bind_constant(node, arguments, semantics)
             case ex.Cast() | ex.Call():
                 return _bind_call(node, arguments, semantics)
@@ -109,7 +112,7 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
         node = _untried(node)
     shift = None if isinstance(node, ex.Cast) else date_shift(node.function, arguments, semantics)
-    if shift is not None and not all(isinstance(argument, BoundConstant) for argument in arguments):
+    if shift is not None and not _are_constants(arguments):
         return _bind_shift(shift, node.type, semantics)
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
@@ -119,11 +122,7 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
         return _bind_ranged(node, arguments, semantics)
     except UnsupportedError:
         constants = [one for one in arguments if isinstance(one, BoundConstant)]
-        if (
-            SYNONYMS.get(node.function, node.function) not in RESULTS
-            or len(constants) == len(arguments)
-            or any(one.is_range for one in constants)
-        ):
+        if _name(node) not in RESULTS or len(constants) == len(arguments) or any(one.is_range for one in constants):
             raise
     return _bind_single(node, arguments, semantics)
 
@@ -135,7 +134,7 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
         raise UnsupportedError(f"function {name} is not decided")
     arguments = read_back(name, None, read_texts_as_dates(name, arguments))
     result = _result(name, [a.type for a in arguments])
-    if gives_text(name, result, semantics) and not all(isinstance(argument, BoundConstant) for argument in arguments):
+    if gives_text(name, result, semantics) and not _are_constants(arguments):
         _agreed(name, STRING, node.type)
         return _bind_function("cast", [_bind_function(name, arguments, DATE, semantics)], STRING, semantics)
     return _bind_function(name, arguments, _agreed(name, result, node.type), semantics)
@@ -143,7 +142,7 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
 
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function that is known of single values."""
-    name = SYNONYMS.get(node.function, node.function)
+    name = _name(node)
     result = _agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
     return BoundSingle(name, tuple(arguments), result, semantics)
 
@@ -155,12 +154,19 @@ def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -
     return _bind_function("cast", [moved], result, semantics) if shift.as_timestamp else moved
 
 
+def _bind_text_of_date(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    """A function of constants whose date the engine gives as text."""
+    _agreed(node.function, STRING, node.type)
+    date = _bind_constant(replace(node, type=None), arguments, semantics)
+    return _bind_constant(ex.Cast(node, STRING), [date], semantics)
+
+
 def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
     semantics = semantics.of_constants()
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
         node = _untried(node)
-    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    name = _name(node)
     constants = [one for one in arguments if isinstance(one, BoundConstant)]
     if any(one.is_range for one in constants):
         return _bind_range(node, constants, semantics)
@@ -189,6 +195,14 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
         shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
         message = f"the constant {shown} is not computed ({error}): write its value as a literal"
         raise UnsupportedError(message) from error
+
+
+def _are_constants(arguments: Sequence[BoundOperand]) -> bool:
+    return all(isinstance(argument, BoundConstant) for argument in arguments)
+
+
+def _name(node: ex.Cast | ex.Call) -> str:
+    return "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
 
 
 def _untried(node: ex.Call) -> ex.Cast | ex.Call:
@@ -224,7 +238,7 @@ def _of_clock(interval: Interval, result: Type, form: str = "") -> BoundConstant
 
 def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semantics: Semantics) -> BoundOperand:
     """A function of constants of which some are ranges of the clock."""
-    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    name = _name(node)
     target = node.type if isinstance(node, ex.Cast) else DATE if name in OF_DAYS else None
     if name == "to_timestamp" and semantics.functions_of_spark:
         target = TIMESTAMP_LTZ

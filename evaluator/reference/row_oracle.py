@@ -50,7 +50,7 @@ _UNIX_SECONDS = ("unix_timestamp", "to_unix_timestamp")
 _UNITS_OF_INSTANTS = ("unix_seconds", "unix_millis", "unix_micros")
 #: Functions whose result is one of their arguments, unchanged.
 _CHOICES = ("coalesce", "greatest", "least")
-#: Functions of columns of which Hive gives the date as text.
+#: Functions of which Hive gives the date as text.
 _DATES_AS_TEXT = ("add_months", "last_day", "next_day", "trunc")
 
 
@@ -120,14 +120,11 @@ def value_of(
                     operands = dates_in_text(name, operands)
                     special = special_call(name, operands, semantics)
                     if special is not None:
-                        return special
+                        return _given_by(name, special, semantics)
                 if semantics.functions_of_spark and name in _UNIX_SECONDS and _is_moment(operands):
                     moment = operands[0][0]
                     return (None if moment is None else _without_fraction(math.floor(moment), semantics)), BIGINT
-                result, of = _call(name, operands)
-                if name in _DATES_AS_TEXT and of == DATE and not semantics.functions_of_spark:
-                    return (None if result is None else convert(result, DATE, STRING)), STRING
-                return result, of
+                return _given_by(name, _call(name, operands), semantics)
             case ex.If():
                 return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
@@ -226,6 +223,14 @@ def _is_moment(operands: list[Typed]) -> bool:
 def _without_fraction(micros: int, semantics: Semantics) -> int:
     """Whole seconds: Spark's ``UnixTime`` divides as Java does, towards 0."""
     return math.trunc(Fraction(micros, 1_000_000)) if semantics.functions_of_spark else micros // 1_000_000
+
+
+def _given_by(name: str, result: Typed, semantics: Semantics) -> Typed:
+    """The result in the type in which the engine gives it."""
+    value, value_type = result
+    if name in _DATES_AS_TEXT and value_type == DATE and not semantics.functions_of_spark:
+        return (None if value is None else convert(value, DATE, STRING)), STRING
+    return result
 
 
 def _tried(value: Any, source: Type, target: Type) -> Any:

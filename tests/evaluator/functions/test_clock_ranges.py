@@ -123,6 +123,9 @@ TEXTS = (
     "date_format(date_sub(current_date(), {n}), 'yyyy-MM-dd')",
     "cast(date_sub(current_date(), {n}) as string)",
     "from_unixtime(unix_timestamp() - {n} * 86400, 'yyyy-MM-dd')",
+    "trunc(current_date(), 'MM')",
+    "last_day(add_months(current_date(), -{n}))",
+    "add_months(date_sub(current_date(), {n}), 1)",
 )
 OPS = ("<", "<=", "=", "!=", ">", ">=", "<=>")
 
@@ -177,7 +180,7 @@ def row_at(rng: random.Random, moment: int) -> dict[str, Any]:
         "d": near // DAY,
         "t": near,
         "n": near,
-        "p": day.isoformat(),
+        "p": day.isoformat() if rng.random() < 0.9 else f"{day.year}-{day.month}-{day.day}",
         "i": rng.choice((near // 1_000_000, int(day.strftime("%Y%m%d")))),
         "l": near // 1_000_000,
     }
@@ -223,7 +226,7 @@ def test_no_row_that_matches_at_a_later_moment_is_skipped(engine: str) -> None:
             told += 1
             assert of_value(value) & by_range, f"{value}: {where}"
     assert told > 300
-    assert skipped > 100
+    assert skipped > 70
 
 
 def _is_wider(by_moment: int) -> bool:
