@@ -16,11 +16,16 @@ STAGE ?=
 HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 MAVEN_SPARK := mvn -B -ntp -f handler/java/spark/pom.xml
+# What the jars are made of; a jar that is newer is not built again.
+JAVA := handler/sargo.thrift $(shell find handler/java -name target -prune -o -type f -print)
+HIVE_JAR := handler/java/target/sargo-hive.jar
+SPARK_JARS := handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar handler/java/spark/target/4/sargo-spark-4_2.13.jar
 PART ?=
 ARGS ?=
 # One process more than cores, for tests wait for Spark; at most four, which take 8 GB.
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
-DAILY := "not cluster and not extension and not hive and not spark_full and not pages"
+# `make test-all` sets SARGO_TESTS.
+DAILY := "not cluster and not extension and not hive and not spark_full and not pages$(if $(filter all,$(SARGO_TESTS)),, and not nightly)"
 AGAIN ?=
 SECONDS ?= 60
 BASE ?= HEAD~1
@@ -109,14 +114,23 @@ $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
 	$(CONNECT)/bin/pip install --quiet 'pyspark[connect]>=4.1,<4.2'
 	touch $@
 
-jar-hive: ## Build the jar for Hive alone: handler/java/target/sargo-hive.jar
-	$(MAVEN) -q -Dmaven.test.skip package
+jar-hive: $(HIVE_JAR) ## Build the jar for Hive alone: handler/java/target/sargo-hive.jar
 
 jar: jar-hive jar-spark ## Build the jars for Hive, Spark 3.5 and Spark 4 (needs a JDK and Maven)
 
-jar-spark:
+jar-spark: $(SPARK_JARS)
+
+$(HIVE_JAR): $(JAVA)
+	$(MAVEN) -q -Dmaven.test.skip package
+	@touch $@
+
+handler/java/spark/target/3.5/%.jar: $(JAVA)
 	$(MAVEN_SPARK) -q -Dmaven.test.skip package
+	@touch $@
+
+handler/java/spark/target/4/%.jar: $(JAVA)
 	$(MAVEN_SPARK) -q -P spark4 -Dmaven.test.skip package
+	@touch $@
 
 test-emulators: install ## Run the tests on Azurite and fake-gcs-server, which must be on the PATH
 	$(BIN)/python -m pytest tests/handler/object_stores/test_other_stores.py -rs

@@ -21,9 +21,9 @@ ONE_IN = 40
 ALWAYS = ("f is null", "d is null")
 
 
-@pytest.mark.parametrize("name", sorted({*share(TABLES, 10), *ONE_BY_ONE}))
+@pytest.mark.parametrize("name", sorted({*share(TABLES, 20), *ONE_BY_ONE}))
 def test_no_predicate_loses_a_file_group(folders: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    variants = share(VARIANTS, 3) if name in ONE_BY_ONE else [ALL]
+    variants = share(VARIANTS, 6) if name in ONE_BY_ONE else [ALL]
     indexes = refreshed_indexes(folders(name), tmp_path, variants)
     every = truth_of(name).predicates
     predicates = [*share(every, ONE_IN), *(one for one in every if one in ALWAYS)]

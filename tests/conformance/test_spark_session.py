@@ -44,13 +44,13 @@ def schema(opened: dict[str, OpenTable]) -> StructType:
     return spark_schema(opened["1.2.0_wide_cow"].table)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3))
 def test_spark_skips_no_slice_with_a_match_and_keeps_what_the_text_keeps(
     opened: dict[str, OpenTable], kept: Kept, resolved: Resolved, schema: StructType, name: str
 ) -> None:
     truth = truth_of(name)
     lost, unlike = {}, {}
-    for sql in share(truth.predicates, 40, seed=TABLES.index(name)):
+    for sql in share(truth.predicates, 80, seed=TABLES.index(name)):
         here = kept_of(opened[name], resolved.expression(schema, sql, "legacy"), "spark-legacy")
         there = kept.text(name, sql)
         missing = truth.groups_of(truth.numbers(sql, "legacy") or ()) - here
@@ -89,6 +89,7 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interpreted")
+@pytest.mark.nightly
 def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: dict[str, OpenTable]) -> None:
     """For a share of the predicates, on every table that is read here: the rows that it is TRUE on."""
     frames = [read(spark, opened[name].path).withColumn("_table", F.lit(name)) for name in READ_HERE]
@@ -116,6 +117,6 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
 def test_the_pruned_read_gives_the_rows_of_the_full_scan(
     spark: SparkSession, opened: dict[str, OpenTable], name: str
 ) -> None:
-    for sql in share(READ, 4, seed=TABLES.index(name)):
+    for sql in share(READ, 8, seed=TABLES.index(name)):
         keys = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
         assert keys == truth_of(name).keys(sql, "ansi"), sql

@@ -33,6 +33,7 @@ def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:
     assert "failures: 0" in text(total, 1, 1.0)
 
 
+@pytest.mark.nightly
 def test_a_seed_gives_the_same_round_again() -> None:
     first, again = run(3, FILTERS), run(3, FILTERS)
     assert (first.skipped, first.skippable, first.coverage.cases) == (
@@ -51,6 +52,7 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
     assert any("sound: " in failure and "row " in failure for failure in failures)
 
 
+@pytest.mark.nightly
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.evaluation.formula_search.search", lambda *of: search(*of)[1:])
     assert any("search: " in failure for failure in run(1, FILTERS).failures)
@@ -81,9 +83,10 @@ def test_each_mutant_changes_one_thing() -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_every_equivalent_mutant_is_a_mutant() -> None:
     """Of a share of the modules; the mutation check holds all to it."""
-    names = share(TESTS, 4)
+    names = share(TESTS, 8)
     mutants = {
         (name, mutant.inside, mutant.was, mutant.now)
         for name in names

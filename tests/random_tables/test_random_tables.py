@@ -20,9 +20,10 @@ from tests.random_tables.__main__ import STORED
 from tests.random_tables.check import check
 from tests.random_tables.conditions import conditions
 from tests.random_tables.recipe import Recipe
+from tests.sampling import share
 
 
-@pytest.fixture(params=sorted(STORED.glob("*.tar.xz")), ids=lambda path: path.name.partition(".")[0])
+@pytest.fixture(params=share(sorted(STORED.glob("*.tar.xz")), 2, seed=1), ids=lambda path: path.name.partition(".")[0])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     with tarfile.open(request.param) as archive:
         archive.extractall(tmp_path / "table", filter="data")
@@ -36,6 +37,7 @@ def test_no_condition_loses_a_file_group(home: Path, tmp_path: Path) -> None:
     assert all(found.asked[path] > 50 and found.kept[path] > 0 for path in paths), found.asked
 
 
+@pytest.mark.nightly
 def test_a_file_group_that_is_needed_and_not_kept_is_found(home: Path, tmp_path: Path) -> None:
     document = json.loads((home / "truth.json").read_text(encoding="utf-8"))
     text = next(text for text, modes in document["groups"].items() if isinstance(modes["ansi"], list))

@@ -36,7 +36,7 @@ from tests.sampling import examples
 
 COLUMNS = list(TYPES)
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
-LAW = settings(max_examples=examples(100, at_night=1_500))
+LAW = settings(max_examples=examples(60, at_night=1_500))
 
 
 def outcomes(

@@ -31,13 +31,13 @@ def _named(condition: Sequence[Any], engine: str, row: int) -> str:
     return f"{grid.filter_of(condition, engine)} on row {row}"
 
 
-@pytest.mark.parametrize("engine", share(grid.ENGINES, 2))
+@pytest.mark.parametrize("engine", share(grid.ENGINES, 4))
 def test_every_outcome_holds_what_the_engine_says(engine: str) -> None:
     assert list(contradictions(engine, grid.own_outcomes(engine)))[:20] == []
 
 
 @pytest.mark.parametrize("known", [("lo",), ("hi",), ("lo", "nulls"), ("hi", "nulls"), ("lo", "hi")], ids="+".join)
-@pytest.mark.parametrize("engine", share(grid.ENGINES, 2))
+@pytest.mark.parametrize("engine", share(grid.ENGINES, 4))
 def test_every_outcome_holds_it_where_a_statistic_is_unknown(engine: str, known: tuple[str, ...]) -> None:
     """Hive 4 casts 9223372036854775807 to a decimal(5,2) that is less than 0.10: a lower bound says nothing of it."""
     semantics = Semantics.named(engine, "UTC")
@@ -55,6 +55,7 @@ def test_an_engine_whose_version_is_not_known_may_be_any_of_them(engine: str) ->
     assert list(contradictions(engine, actual, one_in))[:20] == []
 
 
+@pytest.mark.nightly
 def test_a_file_whose_rows_raise_an_error_is_kept() -> None:
     """Spark with ANSI: the user expects the error. In a conjunction the other side may rule the file out, as in Spark's
     own pushdown."""

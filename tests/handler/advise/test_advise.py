@@ -91,7 +91,7 @@ def kept_by(folder, filters):
 BUILT = {"1.1.1_main_cow": 0, "1.1.1_main_mor": 1, "1.1.1_nan_cow": 2, "1.1.1_evol_cow": 3, "1.0.2_sec_mor": 0}
 
 
-@pytest.mark.parametrize("name", share(BUILT, 5))
+@pytest.mark.parametrize("name", share(BUILT, 10))
 def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch, no_footers):
     monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     folder = unpack_copy(name)
@@ -293,6 +293,7 @@ def test_a_table_without_files(tmp_path):
         assert "has no file" in run("advise", folder, *more, given="id = 3")
 
 
+@pytest.mark.nightly
 def test_what_the_tables_own_indexes_do_is_no_gain(main_cow):
     found = document("advise", main_cow, "--workload", "-", given="i = 100\np = 'p1'\ni BETWEEN 0 AND 50")
     bounds = next(one for one in found["candidates"] if (one["on"], one["sketch"]) == ("i", "min_max"))

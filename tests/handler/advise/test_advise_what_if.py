@@ -108,6 +108,7 @@ def test_rows_stay_in_their_partitions(tmp_path):
     assert [one["kept_after"] for one in found["filters"]] == kept_of_bounds(arranged)
 
 
+@pytest.mark.nightly
 def test_a_curve_serves_both_of_its_columns(tmp_path):
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(), 64)])
     one_by_one, curve = what_if(folder, "sort by (ts, amount)"), what_if(folder, "ZORDER BY ts, amount")
@@ -121,6 +122,7 @@ def test_a_curve_serves_both_of_its_columns(tmp_path):
     assert after(curve, "amount = ") < 20
 
 
+@pytest.mark.nightly
 def test_a_sample_of_rows_says_about_the_same(tmp_path):
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(12_000), 40)])
     whole, part = what_if(folder, "sort by (city, ts)"), what_if(folder, "sort by (city, ts)", "--sample", "20")

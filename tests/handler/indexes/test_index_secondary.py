@@ -61,7 +61,7 @@ def table(main_cow, tmp_path):
 # -- real tables, with Spark's answers
 
 
-@pytest.mark.parametrize("name", share(SOME, 2))
+@pytest.mark.parametrize("name", share(SOME, 4))
 def test_no_filter_loses_a_file_group_now_or_as_of_an_older_instant(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     opened = open_table(folder).table

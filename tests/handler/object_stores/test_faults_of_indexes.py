@@ -78,7 +78,7 @@ def reported(operation: str, index: str, store, place: Path) -> Any:
         return error
 
 
-@pytest.mark.parametrize(("operation", "index", "fault"), share(CASES, 300, seed=19), ids=str)
+@pytest.mark.parametrize(("operation", "index", "fault"), share(CASES, 600, seed=19), ids=str)
 def test_no_fault_loses_what_was_done_or_makes_an_index_say_something_false(operation, index, fault, store, states):
     number = zlib.crc32(str((operation, index, fault)).encode())
     name, prepared = f"t{number}", states[number % 2]
@@ -90,7 +90,7 @@ def test_no_fault_loses_what_was_done_or_makes_an_index_say_something_false(oper
     shutil.rmtree(place)
 
 
-@pytest.mark.parametrize("seed", range(examples(2, at_night=150)))
+@pytest.mark.parametrize("seed", range(examples(1, at_night=150)))
 def test_two_and_three_writers_with_faults_lose_nothing(seed, store, states):
     draw, prepared = random.Random(seed), states[seed % 2]
     index, often = draw.choice((SKETCHES, KEYS)), draw.choice((0.01, 0.1))

@@ -45,7 +45,7 @@ def in_bucket(store, unpack):
     return put
 
 
-@pytest.mark.parametrize("path", share(ORACLES, 3), ids=lambda path: path.stem[7:])
+@pytest.mark.parametrize("path", share(ORACLES, 6), ids=lambda path: path.stem[7:])
 def test_every_filter_keeps_the_slices_that_it_keeps_locally(store, in_bucket, unpack, path, monkeypatch):
     monkeypatch.setattr(absent_columns, "COMMIT_SECONDS", 600.0)  # a busy machine must not read less than a quiet one
     oracle = json.loads(path.read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def test_every_filter_keeps_the_slices_that_it_keeps_locally(store, in_bucket, u
     for opened in (local, remote):
         opened.table.footers = Footers(opened.table.storage, seconds=600.0)
     store.take_requests()
-    filters = share((one["filter"] for one in oracle["filters"]), 2)
+    filters = share((one["filter"] for one in oracle["filters"]), 4)
     for text in filters:
         here, there = prune(local, text, time_zone="UTC"), prune(remote, text, time_zone="UTC")
         assert there.kept == here.kept, text
@@ -69,6 +69,7 @@ def test_every_filter_keeps_the_slices_that_it_keeps_locally(store, in_bucket, u
     assert len(requests) <= 250
 
 
+@pytest.mark.nightly
 def test_requests_of_one_filter(store, in_bucket, unpack):
     uri = in_bucket("1.1.1_main_mor")
     store.take_requests()

@@ -77,6 +77,7 @@ def test_a_notebook_shows_a_table_and_what_would_help(table):
         assert static(what_helps(prune(table, where, engine="spark"))._repr_html_())
 
 
+@pytest.mark.nightly
 def test_a_notebook_shows_advice(table):
     text = static(advise(Advisor(table, None))._repr_html_())
     assert "14 file slices" in text

@@ -63,7 +63,7 @@ def test_no_filter_loses_a_file_group_of_the_latest_state(unpacked, name):
     assert skipped >= LESS.get(name, SHARE) * idle > 0
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 2))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 4))
 def test_no_filter_loses_a_file_group_of_an_older_instant(unpacked, name):
     folder = unpacked(name)
     table = open_table(folder)

@@ -48,7 +48,7 @@ def files(table):
 def test_every_spelling_of_a_table_is_answered_as_the_local_table_is(served, main_cow, uri):
     names = files(main_cow)
     with served.client() as client:
-        for one in share(FILTERS, 4):
+        for one in share(FILTERS, 8):
             reply = client.prune(request(uri, one["filter"], names))
             plan = prune(main_cow, one["filter"], "hive4", time_zone="UTC")
             assert skipped_names(names, reply) == {item.base_file for item in plan.skipped}, one["sql"]
@@ -56,6 +56,7 @@ def test_every_spelling_of_a_table_is_answered_as_the_local_table_is(served, mai
     assert len(served.sidecar.service.tables) == 1
 
 
+@pytest.mark.nightly
 def test_a_table_at_an_awkward_key_is_answered_by_its_encoded_uri(served, store, main_cow):
     store.put(main_cow, "warehouse/db/a b%20c#d?e+f")
     names = files(main_cow)

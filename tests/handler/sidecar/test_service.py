@@ -294,6 +294,7 @@ def test_explain_goes_on_without_the_planning_process(sidecar, main_cow, names, 
     assert "What would help was not asked: other expensive filters are being evaluated." in text
 
 
+@pytest.mark.nightly
 def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):
     with sidecar(roots=[str(main_cow)], reports=2).client() as client:
         ids = [client.prune(request(main_cow, I_IS_100, names)).report_id for _ in range(3)]

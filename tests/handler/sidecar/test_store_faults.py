@@ -111,6 +111,7 @@ def test_a_failure_that_may_pass_keeps_the_view_and_costs_nothing_when_it_has_pa
     assert table.running.metric("sargo_tables_kept") == 0
 
 
+@pytest.mark.nightly
 def test_a_kept_view_tells_its_age_and_ends_with_its_limit(lake):
     table = lake(keep_view_seconds=6)
     with table.running.client() as client:

@@ -29,6 +29,7 @@ def places(tmp_path_factory):
     return folder
 
 
+@pytest.mark.nightly
 def test_the_rows_of_awkward_partitions_are_those_of_a_reading_without_skipping(spark, places):
     assert register(spark)
     every = {row.id: row.dt for row in read(spark, places).select("id", "dt").collect()}

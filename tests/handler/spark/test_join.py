@@ -67,7 +67,7 @@ SIDES = [
     ("id", "string", lambda n: f"k{n % 200:04}"),
 ]
 #: The places in SIDES that are asked.
-ASKED = share(range(len(SIDES)), 6)
+ASKED = share(range(len(SIDES)), 12)
 
 
 def dimension_of(spark, column, kind, make):
@@ -108,6 +108,7 @@ def test_no_slice_is_skipped_whose_rows_meet_a_key(spark, opened, needed, number
         assert all("the join:" not in reason.text for reason in plan.reasons)
 
 
+@pytest.mark.nightly
 def test_a_condition_on_the_clock_is_that_of_the_moment_given(spark, folder, opened):
     dimension = keys(spark, "int", list(range(1000)))
     where = {"key": "key", "condition": "dt < current_date()"}
@@ -130,6 +131,7 @@ def test_a_condition_on_the_clock_is_that_of_the_moment_given(spark, folder, ope
         read_by_join(spark, str(folder), "i", dimension, clock_skew="x", **where)
 
 
+@pytest.mark.nightly
 def test_read_options_are_those_of_prune(spark, folder, opened):
     dimension = keys(spark, "int", [31, 100, 700])
     incremental = {"hoodie.datasource.query.type": "incremental"}

@@ -88,7 +88,7 @@ def test_real_files_hold_what_was_written(name):
         }
 
 
-@pytest.mark.parametrize("name", share(SUMMED, 2))
+@pytest.mark.parametrize("name", share(SUMMED, 4))
 def test_with_checksums_no_flipped_byte_goes_unseen(name):
     data = FILES[name]
     tail = len(data) - 4096

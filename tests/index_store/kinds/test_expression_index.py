@@ -171,7 +171,7 @@ def test_filters_of_a_function_skip_what_bounds_cannot(
     ids=plain_id,
 )
 @pytest.mark.parametrize("engine", ["spark", "hive"])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3))
 def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filter_text, column, matches):
     path = hudi_table(name)
     plan = prune(path, filter_text, engine=engine, time_zone="UTC")  # some of the tables lack a column
@@ -207,7 +207,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize(("name", "operand"), share([(name, operand) for name in TABLES for operand in GRID], 3))
+@pytest.mark.parametrize(("name", "operand"), share([(name, operand) for name in TABLES for operand in GRID], 6))
 def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_table, name, operand):
     path = hudi_table(name)
     table = open_for_filters(path)

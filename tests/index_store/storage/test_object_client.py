@@ -119,6 +119,7 @@ def test_what_stays_wrong_is_an_error_that_names_the_object(store, storage, kind
         assert "127.0.0.1" not in str(caught.value)
 
 
+@pytest.mark.nightly
 def test_properties_that_are_replaced_by_longer_ones_while_they_are_read(store, hudi_copy, tmp_path):
     """A HEAD that shows the old length must not cut the new content: ``id`` became ``i``."""
     shutil.copytree(hudi_copy("1.1.1_main_mor"), store.bucket / "race")

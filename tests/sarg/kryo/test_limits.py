@@ -44,7 +44,7 @@ def test_the_test_writer_writes_what_hive_writes(hive_4):
     assert plain_text(sarg.decode(data)) == "a = 5"
 
 
-@pytest.mark.parametrize("name", share(["OPNot", "OPAnd", "OPPlus"], 2))
+@pytest.mark.parametrize("name", share(["OPNot", "OPAnd", "OPPlus"], 4))
 def test_an_expression_10000_deep_decodes_translates_and_prints(name):
     tree = EQUALS
     for _ in range(limits.MAX_EXPRESSION_DEPTH - 2):
@@ -71,6 +71,7 @@ def test_an_expression_deeper_than_the_limit_is_refused():
     assert "nested more than 10000 deep" in fails(write(tree)).why
 
 
+@pytest.mark.nightly
 def test_objects_deeper_than_the_limit_are_refused():
     inner = None
     for _ in range(limits.MAX_OBJECT_DEPTH + 10):
@@ -272,6 +273,7 @@ def test_a_stream_of_tiny_objects_ends_at_the_limit():
     assert time.process_time() - started < 20
 
 
+@pytest.mark.nightly
 def test_an_in_list_of_50000_members_is_read():
     members = [integer(n) for n in range(50_000)]
     expression = sarg.decode(write(function("In", column("a"), *members)))

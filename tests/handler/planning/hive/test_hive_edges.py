@@ -25,7 +25,7 @@ def test_conditions_on_mixed_numbers_hold_what_hive_says_of_each_row(engine: str
     table = edges.table(NUMBERS, number_rows())
     semantics = Semantics.named(name, "UTC")
     for said_of in (answers["numbers"], answers["selected"]):
-        asked = share(said_of, 2)
+        asked = share(said_of, 4)
         wrong, decided = edges.contradictions({sql: parse(sql, "hive") for sql in asked}, said_of, table, semantics)
         assert wrong[:20] == []
         assert decided > len(asked)
@@ -46,7 +46,7 @@ def test_filters_as_hive_hands_them_over_hold_what_its_queries_return(engine: st
 @pytest.mark.parametrize(("engine", "name"), NAMES)
 def test_wall_clocks_beside_the_changes_of_a_clock_hold_what_hive_says(engine: str, name: str, zone: str) -> None:
     said_of = edges.answers(engine)[zone]
-    asked = share(said_of, 4)
+    asked = share(said_of, 8)
     wrong, decided = edges.contradictions(
         {sql: parse(sql, "hive") for sql in asked},
         said_of,

@@ -124,6 +124,7 @@ def test_texts_are_cut_when_they_are_kept(table):
     assert cut_texts(map(str, range(100)))[-1] == f"... and {100 - MAX_REASONS} more reasons"
 
 
+@pytest.mark.nightly
 def test_what_a_view_keeps_of_hostile_filters_is_weighed_and_limited(table, monkeypatch):
     """Each kept filter is weighed with all that it holds, and together they stay below a limit."""
     monkeypatch.setattr(view_module, "MAX_DECISION_BYTES", 1 << 20)

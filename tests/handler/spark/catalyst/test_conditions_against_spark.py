@@ -26,6 +26,7 @@ from tests.handler.planning.test_random_conditions import CONDITIONS
 from tests.handler.spark.expression_columns import column_of, spark_name, value_of
 from tests.handler.spark.real_tables import unpack
 from tests.handler.spark.spark_answers import answers_of
+from tests.sampling import examples, share
 
 SETTINGS = [
     ("false", "America/New_York"),
@@ -184,8 +185,9 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     table, schema, frame, source = real
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
-    answers = answers_of(frame, (*MORE, *drawn(CONDITIONS, 40)), "id")
-    assert len(answers) > len(MORE) + 20
+    more = share(MORE, 3)
+    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(20, at_night=40))), "id")
+    assert len(answers) > len(more) + examples(10, at_night=20)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {
         text: contradictions(to_expression(spark, schema, text), truths, table.table.schema, source, semantics)
@@ -194,7 +196,7 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     assert {text: rows[:2] for text, rows in contradicting.items() if rows} == {}
 
 
-@pytest.mark.parametrize(("ansi", "zone"), SETTINGS)
+@pytest.mark.parametrize(("ansi", "zone"), [*ONE_BY_DAY, *SETTINGS[2:]])
 def test_columns_over_all_types(spark, setting, ansi, zone):
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
@@ -202,10 +204,10 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
     frame = spark.createDataFrame([_python(number, row) for number, row in enumerate(rows)], _ddl())
     asked = {
         f"{number}: {to_text(condition)}": column_of(condition)
-        for number, condition in enumerate(drawn(filters(tuple(TYPES)), 60))
+        for number, condition in enumerate(drawn(filters(tuple(TYPES)), examples(25, at_night=60)))
     }
     answers = answers_of(frame, asked, "number")
-    assert len(answers) > 25
+    assert len(answers) > examples(10, at_night=25)
     schema, source = _schema(), _source(rows)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {

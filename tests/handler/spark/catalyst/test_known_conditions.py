@@ -16,6 +16,7 @@ from handler.spark.catalyst.known_conditions import calls_nothing
 from handler.spark.catalyst.known_settings import known_settings
 from handler.spark.pruning.read_options import settings_of
 from tests.handler.spark.catalyst.test_conditions_against_spark import MORE
+from tests.sampling import examples
 
 SCHEMA = "d date, t timestamp_ltz, s string, i int, l bigint, x double, b boolean"
 
@@ -197,7 +198,7 @@ def test_no_text_that_plainly_calls_nothing_calls_a_function(session):
         "'x'",
     ]
     random, plain = Random(7), 0
-    for _ in range(20_000):
+    for _ in range(examples(500, at_night=20_000)):
         text = " ".join(random.choices(pieces, k=random.randint(3, 9)))
         if not calls_nothing(text, ["i", "b", "and", "in"]):
             continue
@@ -207,7 +208,7 @@ def test_no_text_that_plainly_calls_nothing_calls_a_function(session):
             continue
         plain += 1
         assert "UnresolvedFunction" not in nodes, text
-    assert plain > 50
+    assert plain > examples(1, at_night=50)
 
 
 def test_a_users_function_is_not_remembered(session, analysed):

@@ -113,6 +113,7 @@ def test_why_the_extension_cannot_be_installed_is_said(monkeypatch):
         register(Session35())
 
 
+@pytest.mark.nightly
 def test_a_session_without_hudi_gets_no_extension_and_no_sidecar(spark):
     assert not installing.has_hudi(spark)
     before = spark.conf.get("spark.sargo.sidecar.address", "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import json
 import logging
 from decimal import Decimal
@@ -61,7 +62,8 @@ def true_frame(spark, name, path):
     return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], spark_schema(open_table(path)))
 
 
-@pytest.mark.parametrize("name", share(TABLES, 5))
+@pytest.mark.parametrize("name", share(TABLES, 10))
+@pytest.mark.nightly
 def test_the_row_is_that_of_all_rows(spark, folder_of, name):
     path = folder_of(name)
     conditions, columns = TABLES[name]
@@ -124,14 +126,19 @@ EVERY = {
 }
 
 
+CONDITIONS_AND_SETTINGS = list(
+    itertools.product(
+        (None, "id < '3'", "id >= '2'", "id = '2-0'", "id > '9'"), ("UTC", "America/New_York"), ("true", "false")
+    )
+)
+
+
 @pytest.fixture(scope="module")
 def four_files(spark, tmp_path_factory):
     return constants(spark, tmp_path_factory.mktemp("four") / "t")
 
 
-@pytest.mark.parametrize("ansi", ["true", "false"])
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-@pytest.mark.parametrize("condition", [None, "id < '3'", "id >= '2'", "id = '2-0'", "id > '9'"], ids=str)
+@pytest.mark.parametrize(("condition", "zone", "ansi"), share(CONDITIONS_AND_SETTINGS, 5), ids=str)
 def test_values_types_and_nulls_are_those_of_spark(spark, four_files, condition, zone, ansi):
     with settings(spark, {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": zone}):
         frame = aggregate(spark, four_files, EVERY, condition)

@@ -94,7 +94,7 @@ def check(spark, name, path, conditions):
     return frames, [prune(spark, path, one) for one in conditions]
 
 
-@pytest.mark.parametrize("name", share(PLAIN, 4))
+@pytest.mark.parametrize("name", share(PLAIN, 8))
 def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, name):
     path = folder_of(name)
     frames, plans = check(spark, name, path, PLAIN[name])
@@ -106,7 +106,7 @@ def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, n
     assert sum(len(plan.skipped) for plan in plans) > 0
 
 
-@pytest.mark.parametrize("name", share(MERGED, 4))
+@pytest.mark.parametrize("name", share(MERGED, 8))
 def test_a_condition_reads_its_rows_from_kept_slices_with_log_files(spark, folder_of, name):
     _, plans = check(spark, name, folder_of(name), MERGED[name])
     assert sum(len(plan.skipped) for plan in plans) > 0
@@ -144,6 +144,7 @@ def test_conditions_may_be_columns_and_lists(spark, folder_of):
     assert rows_of(read(spark, path, "1 = 0")).num_rows == 0
 
 
+@pytest.mark.nightly
 def test_many_schemas_are_read_by_workers_and_many_footers_by_a_job(spark, folder_of, monkeypatch):
     name = "format_0.15.0_evolved_cow"
     right = true_rows(name, "snapshot")

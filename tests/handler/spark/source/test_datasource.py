@@ -88,7 +88,7 @@ def rows_of(frame):
     return sorted(map(repr, frame.collect()))
 
 
-@pytest.mark.parametrize(("name", "count"), share([("1.1.1_main_cow", 5), ("1.1.1_main_mor", 2)], 2))
+@pytest.mark.parametrize(("name", "count"), share([("1.1.1_main_cow", 5), ("1.1.1_main_mor", 2)], 4))
 def test_rows_are_those_of_the_full_scan(registered, tables, name, count):
     """One job for all: the rows of each condition, tagged with its number, with and without pruning."""
     full = load(registered, tables(name)).cache()
@@ -119,6 +119,13 @@ def test_what_two_scans_of_one_frame_read_is_not_mixed_up(registered, tables):
     counts = [first.count(), second.count(), frame.count()]
     assert counts[2] > sum(counts[:2]) > counts[0] > 0
     assert first.union(second).count() == sum(counts[:2])
+
+
+@pytest.mark.spark_full
+def test_what_a_join_and_a_subquery_read_of_one_frame_is_not_mixed_up(registered, tables):
+    frame = load(registered, tables("1.1.1_main_cow"))
+    first, second = frame.where("i < 0"), frame.where("i > 1500")
+    counts = [first.count(), second.count(), frame.count()]
     assert first.union(frame).count() == counts[0] + counts[2]
     assert frame.join(second.select("id"), "id").count() == counts[1]
     registered.sql(f"CREATE TEMPORARY VIEW scanned_twice USING sargo OPTIONS (path '{tables('1.1.1_main_cow')}')")
@@ -160,6 +167,7 @@ def test_explain_shows_files_and_filters(registered, tables):
     assert "PrunedWith: [IsNotNull(i), GreaterThan(i,1000)]" in text
 
 
+@pytest.mark.nightly
 def test_a_view_and_an_older_instant(registered, tables):
     folder = tables("1.1.1_main_cow")
     instants = [one.requested for one in open_table(folder).table.timeline.writes]
@@ -190,6 +198,7 @@ def test_a_frame_keeps_to_the_instant_when_it_was_made(tables):
     assert source.open_at()[1] == source._instant
 
 
+@pytest.mark.nightly
 def test_read_optimized_leaves_logs_out(registered, tables):
     folder = tables("1.1.1_main_mor")
     merged, bases = load(registered, folder), load(registered, folder, query="read_optimized")

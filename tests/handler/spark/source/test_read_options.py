@@ -76,7 +76,7 @@ def is_refused(options):
     return any(name in REFUSED or f"{name}={value}" in REFUSED for name, value in options.items())
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_rows_are_those_of_hudi_or_an_error_names_the_option(tables, name):
     path, instants = tables(name)
     answers = dict(zip(map(json.dumps, CASES), RECORDED[name], strict=True))
@@ -207,6 +207,7 @@ def given_rows(path, schema):
     return [row for batch in batches for row in batch.to_pylist()]
 
 
+@pytest.mark.nightly
 def test_a_schema_of_some_columns_in_another_order(spark, tables):
     path, _ = tables("1.2.0_wide_cow")
     register(spark)

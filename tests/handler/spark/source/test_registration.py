@@ -16,6 +16,7 @@ def table(tmp_path_factory):
     return unpack("1.1.1_main_cow", tmp_path_factory.mktemp("sessions") / "main")
 
 
+@pytest.mark.nightly
 def test_every_entry_point_works_in_a_session_of_its_own(spark, table):
     register(spark)
     session = spark.newSession()

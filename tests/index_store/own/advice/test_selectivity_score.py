@@ -71,6 +71,7 @@ def meet(a, b, fractional=False):
 
 @given(slices_of_ranges(), st.booleans())
 @settings(max_examples=300)
+@pytest.mark.nightly
 def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stored):
     of, ranges = given_
     found = statistics_of(of, ranges)

@@ -57,6 +57,7 @@ def check_contains(said, files):
 
 @settings(max_examples=80)
 @given(data=st.data())
+@pytest.mark.nightly
 def test_a_partition_contains_the_rows_of_its_files(tmp_path_factory, data):
     columns = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2, unique=True))
     folder = tmp_path_factory.mktemp(f"files{next(_COUNT)}")

@@ -99,6 +99,7 @@ def pool():
 
 
 @each_order
+@pytest.mark.nightly
 def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order):
     rows, budget = 45_000, 180_000
     given_bytes = sum(batch.nbytes for batch in many(rows, 500))
