@@ -44,7 +44,7 @@ from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
 from evaluator.language.types import Kind, Type
-from handler.spark.distributed.python_workers import for_workers
+from handler.spark.distributed.python_workers import for_workers, worker_errors
 
 __all__ = ["LISTED", "MAX_BYTES", "Bloom", "JoinKeys", "as_key_set", "collect_keys"]
 
@@ -103,7 +103,8 @@ def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: in
     for to in types[1:]:
         column = column.cast(_SPARK_NAMES.get(to.kind, str(to)))
     plain = keys.select(_plain(column, key_type).alias(name)).where(F.col(name).isNotNull()).distinct()
-    array = _collected(plain, name, max_keys)
+    with worker_errors():
+        array = _collected(plain, name, max_keys)
     if array is not None:
         if len(array) <= LISTED:
             return JoinKeys(
@@ -121,7 +122,8 @@ def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: in
     bloom = None
     if key_type.kind.is_integer or key_type.kind in (Kind.DATE, Kind.STRING):
         size = min(_MAX_BITS, (count * _BITS_PER_KEY + 7) // 8 * 8)
-        bloom = _bloom_filter(plain, size)
+        with worker_errors():
+            bloom = _bloom_filter(plain, size)
     return JoinKeys(
         type=key_type, count=count, least=_value(least, key_type), greatest=_value(greatest, key_type), bloom=bloom
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from handler.spark.distributed.python_workers import for_workers
+from handler.spark.distributed.python_workers import for_workers, worker_errors
 from index_store.storage.errors import TableError
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> lis
     context = getattr(spark, "sparkContext", None)  # a client of Spark Connect has none
     at_once = len(tasks) if context is None else min(len(tasks), context.defaultParallelism)
     numbers = spark.range(0, len(tasks), 1, at_once)
-    rows = numbers.mapInArrow(for_workers(run), "number long, found binary").collect()
+    with worker_errors():
+        rows = numbers.mapInArrow(for_workers(run), "number long, found binary").collect()
     results: list[Any] = [None] * len(tasks)
     for row in rows:
         results[row["number"]] = pickle.loads(row["found"])

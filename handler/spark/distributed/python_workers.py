@@ -7,20 +7,24 @@ as bytes inside one that names no module of Sargo, and that one tells.
 from __future__ import annotations
 
 import pickle
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
 
-__all__ = ["WHAT_TO_DO", "for_workers"]
+__all__ = ["WHAT_TO_DO", "for_workers", "worker_errors"]
 
 #: After "... has no module X: ".
 WHAT_TO_DO = (
     "install Sargo there (pip install 'sargo[spark]'), or set PYSPARK_PYTHON to a Python that has it before the "
     "session is started"
 )
+
+_SENTENCE = re.compile(f"the Python of Spark's workers .*? has no module .*?: {re.escape(WHAT_TO_DO)}")
 
 _Batches = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 
@@ -39,3 +43,15 @@ def for_workers(function: _Batches) -> _Batches:
         return loaded(batches)
 
     return run
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Where a job fails because workers lack Sargo, ModuleNotFoundError says so first; Spark's trace is its cause."""
+    try:
+        yield
+    except Exception as error:
+        said = _SENTENCE.search(str(error))
+        if said is None:
+            raise
+        raise ModuleNotFoundError(said[0]) from error

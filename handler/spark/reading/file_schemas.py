@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from handler.rows.slice_rows import instants_in_int96
 from handler.rows.slice_source import SliceSource
-from handler.spark.distributed.python_workers import for_workers
+from handler.spark.distributed.python_workers import for_workers, worker_errors
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 from index_store.table.file_slices import parse_base_name
 
@@ -135,11 +135,9 @@ def _on_executors(spark: SparkSession, source: SliceSource, files: Sequence[str]
     frame = spark.createDataFrame(
         [(position, file) for position, file in enumerate(files)], "position int, file string"
     )
-    rows = (
-        frame.repartition(tasks)
-        .mapInArrow(for_workers(partial(_schemas_of_batches, source)), "position int, key string, schema binary")
-        .collect()
-    )
+    read = for_workers(partial(_schemas_of_batches, source))
+    with worker_errors():
+        rows = frame.repartition(tasks).mapInArrow(read, "position int, key string, schema binary").collect()
     schemas = {row["key"]: pa.ipc.read_schema(pa.py_buffer(row["schema"])) for row in rows if row["schema"] is not None}
     return [(row["key"], schemas[row["key"]]) for row in sorted(rows, key=lambda row: int(row["position"]))]
 
