@@ -11,13 +11,17 @@ Hive's functions of dates give text, which is compared as text. Functions of dat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from evaluator.binding.operands import BoundFunction, BoundOperand
+from evaluator.binding.operands import BoundConstant, BoundFunction, BoundOperand
 from evaluator.functions.calendar import through_text
+from evaluator.functions.clock_ranges import DATE_FORM
+from evaluator.language.epoch import DAY
+from evaluator.language.literal import wall_clock_of_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, STRING, Kind, Type
 
-__all__ = ["OF_DAYS", "beside", "gives_text", "read_back"]
+__all__ = ["OF_DAYS", "as_text_of_date", "beside", "gives_text", "read_back"]
 
 #: Functions of days, which read a text of the clock as a date.
 OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
@@ -31,6 +35,11 @@ def gives_text(name: str, result: Type, semantics: Semantics) -> bool:
     return name in _GIVE_TEXT and result == DATE and not semantics.functions_of_spark
 
 
+def as_text_of_date(constant: BoundOperand) -> BoundOperand:
+    """The text that an engine makes of a constant date, known as one."""
+    return replace(constant, form=DATE_FORM) if isinstance(constant, BoundConstant) else constant
+
+
 def read_back(name: str, target: Type | None, arguments: Sequence[BoundOperand]) -> list[BoundOperand]:
     """The arguments of a function without their cast to text, where reading the text gives the value back.
 
@@ -41,7 +50,7 @@ def read_back(name: str, target: Type | None, arguments: Sequence[BoundOperand])
             text.kind is Kind.STRING and through_text(name, target, source.type)
         ):
             return [source]
-        case _ if name in _READ_DATES:
+        case _ if name in _READ_DATES and not (name == "to_date" and len(arguments) > 1):
             return [_date_of(argument) for argument in arguments]
         case _:
             return list(arguments)
@@ -58,5 +67,8 @@ def _date_of(operand: BoundOperand) -> BoundOperand:
             name in _GIVE_TEXT and of == DATE and operand.type == STRING
         ):
             return date
+        case BoundConstant(interval=interval, form=form) if form == DATE_FORM and interval.is_bounded:
+            days = interval.with_bounds(*(wall_clock_of_text(end) // DAY for end in (interval.lo, interval.hi)))
+            return BoundConstant(days.lo if days.is_point else None, days, DATE, operand.of_clock)
         case _:
             return operand

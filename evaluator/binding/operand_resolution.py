@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from evaluator.binding.column_operands import column_operand
 from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
-from evaluator.binding.dates_as_text import OF_DAYS, gives_text, read_back
+from evaluator.binding.dates_as_text import OF_DAYS, as_text_of_date, gives_text, read_back
 from evaluator.binding.operands import (
     BindCondition,
     BoundColumn,
@@ -158,7 +158,8 @@ def _bind_text_of_date(node: ex.Call, arguments: list[BoundOperand], semantics: 
     """A function of constants whose date the engine gives as text."""
     _agreed(node.function, STRING, node.type)
     date = _bind_constant(replace(node, type=None), arguments, semantics)
-    return _bind_constant(ex.Cast(node, STRING), [date], semantics)
+    text = _bind_constant(ex.Cast(node, STRING), [date], semantics)
+    return as_text_of_date(text)
 
 
 def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
@@ -167,6 +168,7 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
         node = _untried(node)
     name = _name(node)
+    arguments = read_back(name, node.type, arguments)
     constants = [one for one in arguments if isinstance(one, BoundConstant)]
     if any(one.is_range for one in constants):
         return _bind_range(node, constants, semantics)

@@ -31,14 +31,14 @@ from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import offset_spread, wall_clock_of
 
-__all__ = ["in_any_zone", "moment", "moved", "read_text", "shown_seconds", "written_form"]
+__all__ = ["DATE_FORM", "in_any_zone", "moment", "moved", "read_text", "shown_seconds", "written_form"]
 
 _Range = tuple[Interval, Type]
 #: Functions that do the same with instants in every zone.
 _OF_INSTANTS = frozenset(["branches", "coalesce", "greatest", "least", "unix_timestamp", "to_unix_timestamp"])
 _SECOND = 1_000_000
 #: Patterns of texts whose order is that of what they are read as.
-_DATES, _TIMES = "yyyy-MM-dd", "yyyy-MM-dd HH:mm:ss"
+DATE_FORM, _TIMES = "yyyy-MM-dd", "yyyy-MM-dd HH:mm:ss"
 _DIGITS = re.compile("[0-9]{1,18}")
 
 
@@ -173,7 +173,7 @@ def written_form(name: str, arguments: Sequence[Argument], target: Type | None) 
         case "from_unixtime", [_, str() as pattern]:
             return pattern
         case "cast", [_] if target == STRING and arguments[0].type == DATE:
-            return _DATES
+            return DATE_FORM
         case _:
             return ""
 
@@ -183,11 +183,11 @@ def read_text(form: str, texts: Interval, target: Type, semantics: Semantics) ->
     if not texts.is_bounded:
         return None
     ends = (texts.lo, texts.hi)
-    if target == DATE and (form == _DATES or (form == _TIMES and semantics.functions_of_spark)):
+    if target == DATE and (form == DATE_FORM or (form == _TIMES and semantics.functions_of_spark)):
         days = [wall_clock_of_text(end) // DAY for end in ends]
         return texts.with_bounds(*days)
-    if target.kind.is_timestamp and form in (_DATES, _TIMES):
-        if semantics.bare_date_is_null and form == _DATES:
+    if target.kind.is_timestamp and form in (DATE_FORM, _TIMES):
+        if semantics.bare_date_is_null and form == DATE_FORM:
             return None
         clocks = texts.with_bounds(*(wall_clock_of_text(end) for end in ends))
         return clocks if target == TIMESTAMP else cast(Argument(TIMESTAMP, clocks), target, semantics)

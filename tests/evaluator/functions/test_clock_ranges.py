@@ -126,6 +126,8 @@ TEXTS = (
     "trunc(current_date(), 'MM')",
     "last_day(add_months(current_date(), -{n}))",
     "add_months(date_sub(current_date(), {n}), 1)",
+    "date_format(add_months(current_date(), -{n}), 'yyyy-MM-dd')",
+    "date_format(last_day(date_sub(current_date(), {n})), 'yyyy-MM')",
 )
 OPS = ("<", "<=", "=", "!=", ">", ">=", "<=>")
 
@@ -193,6 +195,28 @@ def interval_around(values: list[Any]) -> Interval:
     if not present:
         return Interval(null=True, value=False)
     return Interval(min(present), max(present), None in values)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "p >= date_format(add_months(current_date(), -1), 'yyyy-MM')",
+        "i >= cast(date_format(last_day(add_months(current_date(), -1)), 'yyyyMM') as int)",
+        "d >= date_sub(trunc(current_date(), 'MM'), 3)",
+        "datediff(d, add_months(current_date(), -1)) >= 0",
+        "months_between(last_day('2020-01-05'), d) < 0",
+        "dayofweek(last_day('2020-01-05')) = 6",
+        "p >= substr(add_months(current_date(), -1), 1, 7)",
+        "p >= replace(add_months('2020-01-05', -1), '-', '')",
+        "d IN (add_months('2020-01-05', -1), date '2020-01-05')",
+        "last_day('2020-01-05') = date '2020-01-31'",
+    ],
+)
+@pytest.mark.parametrize("engine", ["hive", "hive3", "hive4"])
+def test_hives_text_of_a_date_is_read_as_a_date_and_taken_as_text(engine: str, condition: str) -> None:
+    clock = Clock.from_now_on(zone_known=True, now=NOON / 1e6)
+    bound = bind(parse(condition, engine), SCHEMA, Semantics.named(engine, "UTC").at(clock))  # type: ignore[arg-type]
+    assert [leaf.reason for leaf in bound.leaves if leaf.reason] == []
 
 
 @pytest.mark.parametrize("engine", ["spark", "spark-ansi", "hive", "hive3", "hive4"])
