@@ -84,7 +84,10 @@ def test_it_ends_with_the_interpreter_and_a_script_without_a_guard_runs_once(mai
         from handler.spark.extension.in_process import sidecar_of_process
         ours = sidecar_of_process()
         client = Client(ours.address, 20.0, None, ours.secret)
-        reply = client.prune({str(main_cow)!r}, {sent!r}, {names!r}, "spark-ansi")
+        for _ in range(20):  # on a busy machine a first question may end before its process has begun
+            reply = client.prune({str(main_cow)!r}, {sent!r}, {names!r}, "spark-ansi")
+            if reply.skipped:
+                break
         print(ours.address, reply.skipped)
     """
     address, skipped = run_script(script, tmp_path).split()
