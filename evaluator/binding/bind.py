@@ -16,7 +16,7 @@ Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -247,14 +247,17 @@ class _Binder:
         match node:
             case ex.Compare(op=op, left=left, right=right):
                 bound_left, bound_right = self._operand(left), self._operand(right)
-                bound_left, bound_right = beside(bound_left, [bound_right]), beside(bound_right, [bound_left])
+                bound_left, bound_right = (
+                    self._beside(bound_left, [bound_right]),
+                    self._beside(bound_right, [bound_left]),
+                )
                 if is_range(bound_left) or is_range(bound_right):
                     yield compared_with_clock(op, bound_left, bound_right, self._semantics), None
                 else:
                     yield self._comparison(op, bound_left, bound_right)
             case ex.In(operand=operand, members=members):
                 bound, bound_members = self._operand(operand), [self._operand(member) for member in members]
-                yield from membership_tests(beside(bound, bound_members), bound_members, self._semantics)
+                yield from membership_tests(self._beside(bound, bound_members), bound_members, self._semantics)
             case ex.InKeys(operand=operand, keys=keys):
                 yield self._among_keys(operand, keys)
             case ex.IsNull(operand=operand):
@@ -270,6 +273,9 @@ class _Binder:
 
     def _operand(self, operand: ex.Operand) -> BoundOperand:
         return bind_operand(operand, self._schema, self._semantics)
+
+    def _beside(self, operand: BoundOperand, others: Sequence[BoundOperand]) -> BoundOperand:
+        return beside(operand, others, self._semantics)
 
     # -- comparisons
 

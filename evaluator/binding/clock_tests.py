@@ -14,12 +14,12 @@ from typing import TypeGuard
 
 from evaluator.binding import rules
 from evaluator.binding.constant_tests import between_constants
+from evaluator.binding.dates_as_text import as_read
 from evaluator.binding.interval_evaluation import interval_of
 from evaluator.binding.leaves import Comparison, Fixed, Test
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.type_coercion import type_for_text
-from evaluator.functions.clock_ranges import read_text
 from evaluator.language import outcome
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
@@ -64,8 +64,7 @@ def _text_as_read(other: Type, operand: BoundOperand, semantics: Semantics) -> B
         return operand
     if other != DATE and (other != TIMESTAMP or semantics.moments_as_text):
         return operand
-    read = read_text(operand.form, operand.interval, other, semantics)
-    return operand if read is None else _moments(read, read.lo, read.hi, other)
+    return as_read(operand, other, semantics)
 
 
 def _as_hive_compares(other: Kind, moment: BoundConstant, semantics: Semantics) -> BoundConstant:

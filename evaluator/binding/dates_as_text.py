@@ -15,13 +15,11 @@ from dataclasses import replace
 
 from evaluator.binding.operands import BoundConstant, BoundFunction, BoundOperand
 from evaluator.functions.calendar import through_text
-from evaluator.functions.clock_ranges import DATE_FORM
-from evaluator.language.epoch import DAY
-from evaluator.language.literal import wall_clock_of_text
+from evaluator.functions.clock_ranges import DATE_FORM, read_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, STRING, Kind, Type
 
-__all__ = ["OF_DAYS", "as_text_of_date", "beside", "gives_text", "read_back"]
+__all__ = ["OF_DAYS", "as_read", "as_text_of_date", "beside", "gives_text", "read_back"]
 
 #: Functions of days, which read a text of the clock as a date.
 OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "add_months", "last_day"])
@@ -40,7 +38,17 @@ def as_text_of_date(constant: BoundOperand) -> BoundOperand:
     return replace(constant, form=DATE_FORM) if isinstance(constant, BoundConstant) else constant
 
 
-def read_back(name: str, target: Type | None, arguments: Sequence[BoundOperand]) -> list[BoundOperand]:
+def as_read(constant: BoundConstant, target: Type, semantics: Semantics) -> BoundConstant:
+    """A text of a known form as the value of a type that it is read as; the text itself where that is not decided."""
+    interval = read_text(constant.form, constant.interval, target, semantics)
+    if interval is None:
+        return constant
+    return BoundConstant(interval.lo if interval.is_point else None, interval, target, constant.of_clock)
+
+
+def read_back(
+    name: str, target: Type | None, arguments: Sequence[BoundOperand], semantics: Semantics
+) -> list[BoundOperand]:
     """The arguments of a function without their cast to text, where reading the text gives the value back.
 
     ``target``: the type to which a cast goes.
@@ -51,24 +59,23 @@ def read_back(name: str, target: Type | None, arguments: Sequence[BoundOperand])
         ):
             return [source]
         case _ if name in _READ_DATES and not (name == "to_date" and len(arguments) > 1):
-            return [_date_of(argument) for argument in arguments]
+            return [_date_of(argument, semantics) for argument in arguments]
         case _:
             return list(arguments)
 
 
-def beside(operand: BoundOperand, others: Sequence[BoundOperand]) -> BoundOperand:
+def beside(operand: BoundOperand, others: Sequence[BoundOperand], semantics: Semantics) -> BoundOperand:
     """The operand as it is compared with others: the text of a date is read as this date beside nothing but dates."""
-    return _date_of(operand) if all(other.type == DATE for other in others) else operand
+    return _date_of(operand, semantics) if all(other.type == DATE for other in others) else operand
 
 
-def _date_of(operand: BoundOperand) -> BoundOperand:
+def _date_of(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
     match operand:
         case BoundFunction(function="cast", arguments=(BoundFunction(function=name, type=of) as date,)) if (
             name in _GIVE_TEXT and of == DATE and operand.type == STRING
         ):
             return date
-        case BoundConstant(interval=interval, form=form) if form == DATE_FORM and interval.is_bounded:
-            days = interval.with_bounds(*(wall_clock_of_text(end) // DAY for end in (interval.lo, interval.hi)))
-            return BoundConstant(days.lo if days.is_point else None, days, DATE, operand.of_clock)
+        case BoundConstant(form=form) if form == DATE_FORM:
+            return as_read(operand, DATE, semantics)
         case _:
             return operand

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from evaluator.binding.column_operands import column_operand
 from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
-from evaluator.binding.dates_as_text import OF_DAYS, as_text_of_date, gives_text, read_back
+from evaluator.binding.dates_as_text import OF_DAYS, as_read, as_text_of_date, gives_text, read_back
 from evaluator.binding.operands import (
     BindCondition,
     BoundColumn,
@@ -34,7 +34,7 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.clock_order import as_instants, as_texts, in_order
-from evaluator.functions.clock_ranges import in_any_zone, moment, moved, read_text, shown_seconds, written_form
+from evaluator.functions.clock_ranges import in_any_zone, moment, moved, shown_seconds, written_form
 from evaluator.functions.constants import constant_result, with_dates, with_times
 from evaluator.functions.conversions import keeps_value
 from evaluator.functions.single_values import RESULTS, result_of_single_values
@@ -117,7 +117,7 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
-        return _bind_function("cast", read_back("cast", node.type, arguments), node.type, semantics)
+        return _bind_function("cast", read_back("cast", node.type, arguments, semantics), node.type, semantics)
     try:
         return _bind_ranged(node, arguments, semantics)
     except UnsupportedError:
@@ -132,7 +132,7 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
-    arguments = read_back(name, None, read_texts_as_dates(name, arguments))
+    arguments = read_back(name, None, read_texts_as_dates(name, arguments), semantics)
     result = _result(name, [a.type for a in arguments])
     if gives_text(name, result, semantics) and not _are_constants(arguments):
         _agreed(name, STRING, node.type)
@@ -168,7 +168,7 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
         node = _untried(node)
     name = _name(node)
-    arguments = read_back(name, node.type, arguments)
+    arguments = read_back(name, node.type, arguments, semantics)
     constants = [one for one in arguments if isinstance(one, BoundConstant)]
     if any(one.is_range for one in constants):
         return _bind_range(node, constants, semantics)
@@ -244,7 +244,7 @@ def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semanti
     target = node.type if isinstance(node, ex.Cast) else DATE if name in OF_DAYS else None
     if name == "to_timestamp" and semantics.functions_of_spark:
         target = TIMESTAMP_LTZ
-    [first, *others] = [_as_read(one, target, semantics) if one.form and target else one for one in arguments]
+    [first, *others] = [as_read(one, target, semantics) if one.form and target else one for one in arguments]
     if (
         name in ("cast", "to_date", "to_timestamp")
         and first is not arguments[0]
@@ -266,12 +266,6 @@ def _bind_range(node: ex.Cast | ex.Call, arguments: list[BoundConstant], semanti
     bound = _bind_call(node, list(read), semantics)
     assert isinstance(bound, BoundConstant)
     return _of_clock(bound.interval, bound.type, written_form(name, given, target))
-
-
-def _as_read(constant: BoundConstant, target: Type, semantics: Semantics) -> BoundConstant:
-    """A text of the clock as the value of a type that it is read as; the text itself where that is not decided."""
-    interval = read_text(constant.form, constant.interval, target, semantics)
-    return constant if interval is None else _of_clock(interval, target)
 
 
 def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:

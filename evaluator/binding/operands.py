@@ -58,7 +58,7 @@ class BoundConstant:
 
     of_clock   it depends on the moment of the query, or on the last digit of a double, so ``value`` may be left out:
                the interval has all that it may be
-    form       the pattern in which a text of the clock is written; "" for another constant
+    form       the pattern in which a text of the clock, or of a date of Hive, is written; "" for another constant
     """
 
     value: object

@@ -93,6 +93,7 @@ class JoinKeys:
     bloom: Bloom | None = None
 
 
+@worker_errors()
 def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: int) -> JoinKeys:
     """The keys in the column ``name``; of more than ``max_keys`` their range and Bloom filter.
 
@@ -103,8 +104,7 @@ def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: in
     for to in types[1:]:
         column = column.cast(_SPARK_NAMES.get(to.kind, str(to)))
     plain = keys.select(_plain(column, key_type).alias(name)).where(F.col(name).isNotNull()).distinct()
-    with worker_errors():
-        array = _collected(plain, name, max_keys)
+    array = _collected(plain, name, max_keys)
     if array is not None:
         if len(array) <= LISTED:
             return JoinKeys(
@@ -122,8 +122,7 @@ def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: in
     bloom = None
     if key_type.kind.is_integer or key_type.kind in (Kind.DATE, Kind.STRING):
         size = min(_MAX_BITS, (count * _BITS_PER_KEY + 7) // 8 * 8)
-        with worker_errors():
-            bloom = _bloom_filter(plain, size)
+        bloom = _bloom_filter(plain, size)
     return JoinKeys(
         type=key_type, count=count, least=_value(least, key_type), greatest=_value(greatest, key_type), bloom=bloom
     )

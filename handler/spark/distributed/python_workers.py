@@ -16,15 +16,14 @@ from typing import Any
 import pyarrow as pa
 from pyspark import cloudpickle
 
-__all__ = ["WHAT_TO_DO", "for_workers", "worker_errors"]
+__all__ = ["SENTENCE", "for_workers", "worker_errors"]
 
-#: After "... has no module X: ".
-WHAT_TO_DO = (
-    "install Sargo there (pip install 'sargo[spark]'), or set PYSPARK_PYTHON to a Python that has it before the "
-    "session is started"
+#: What to do about workers without a module; ``python`` is empty, or a space and where their Python is.
+SENTENCE = (
+    "the Python of Spark's workers{python} has no module {module}: install Sargo there (pip install 'sargo[spark]'), "
+    "or set PYSPARK_PYTHON to a Python that has it before the session is started"
 )
-
-_SENTENCE = re.compile(f"the Python of Spark's workers .*? has no module .*?: {re.escape(WHAT_TO_DO)}")
+_SAID = re.compile(re.escape(SENTENCE).replace(r"\{python\}", ".*?").replace(r"\{module\}", ".*?"))
 
 _Batches = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 
@@ -32,13 +31,13 @@ _Batches = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 def for_workers(function: _Batches) -> _Batches:
     """The same function for ``mapInArrow``; where a worker has no Sargo, ModuleNotFoundError says so."""
     dumps: Any = cloudpickle.dumps
-    shipped, what_to_do = dumps(function), WHAT_TO_DO
+    shipped, sentence = dumps(function), SENTENCE
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         try:
             loaded: _Batches = pickle.loads(shipped)
         except ModuleNotFoundError as error:
-            why = f"the Python of Spark's workers ({sys.executable}) has no module {error.name}: {what_to_do}"
+            why = sentence.format(python=f" ({sys.executable})", module=error.name)
             raise ModuleNotFoundError(why, name=error.name) from None
         return loaded(batches)
 
@@ -51,7 +50,7 @@ def worker_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        said = _SENTENCE.search(str(error))
+        said = _SAID.search(str(error))
         if said is None:
             raise
         raise ModuleNotFoundError(said[0]) from error

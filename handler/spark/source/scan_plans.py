@@ -33,7 +33,7 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
 from handler.spark.catalyst.sessions import has_jvm
-from handler.spark.distributed.python_workers import WHAT_TO_DO
+from handler.spark.distributed.python_workers import SENTENCE
 from handler.spark.pruning.read_options import FROM_SESSION
 
 __all__ = ["ProbeSource", "install", "register_in", "scans_are_their_own", "why_workers_fail"]
@@ -96,7 +96,7 @@ def why_workers_fail(spark: SparkSession, message: str) -> str:
     if missing is None:
         return ""
     python = f" ({spark.sparkContext.pythonExec})" if has_jvm(spark) else ""
-    return f"the Python of Spark's workers{python} has no module {missing[1]}: {WHAT_TO_DO}"
+    return SENTENCE.format(python=python, module=missing[1])
 
 
 def register_in(spark: SparkSession, source: type[DataSource]) -> None:

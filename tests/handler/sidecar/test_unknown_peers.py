@@ -32,7 +32,6 @@ from tests.handler.sidecar.strangers import (
 )
 from tests.handler.sidecar.test_server import STRING, STRUCT, connect, field, framed, prune_call, read_frame
 from tests.handler.sidecar.test_service import I_IS_100
-from tests.sampling import share
 
 # -- long frames
 
@@ -158,9 +157,7 @@ def test_our_client_shows_the_secret_before_it_sends_much(guarded, main_cow, nam
 # -- who may ask what
 
 
-@pytest.mark.parametrize(
-    "given", share([None, "", "wrong", SECRET + " ", SECRET[:-1], SECRET.upper(), "\u202e" + SECRET], 3)
-)
+@pytest.mark.parametrize("given", [None, "", "wrong", SECRET + " ", SECRET[:-1], SECRET.upper(), "\u202e" + SECRET])
 def test_explain_shows_filters_and_needs_the_secret(guarded, main_cow, names, given):
     running = guarded()
     report = Client(f"127.0.0.1:{running.port}", secret=SECRET).prune(str(main_cow), I_IS_100.encode(), names).report_id
