@@ -67,7 +67,11 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.readable_texts": (("tests/evaluator/language/test_readable_texts.py",),),
     "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
     "evaluator.binding.member_runs": (("tests/evaluator/binding/test_member_runs.py",),),
-    "evaluator.binding.dates_as_text": VALUES,
+    "evaluator.binding.dates_as_text": (
+        ("tests/evaluator/functions/test_constants.py",),
+        ("tests/evaluator/functions/test_clock_ranges.py",),
+        *VALUES,
+    ),
     "evaluator.functions.digests": VALUES,
     "evaluator.functions.curves": VALUES,
     "evaluator.functions.months_apart": (("tests/evaluator/functions/test_months_apart.py",), *VALUES),
