@@ -128,6 +128,7 @@ def measured(spark: SparkSession, home: Path, kind: str, queries: list[str], rou
 def main(given: argparse.Namespace) -> int:
     os.environ["SARGO_CACHE"] = "off"
     lines: list[str] = []
+    RELEASES["1.2.0"].fetch()
     with tempfile.TemporaryDirectory() as work:
         jar = Path(shutil.copy(spark_jar("3.5"), work))  # it may be built anew meanwhile
         spark = session([jar, RELEASES["1.2.0"].jar], Path(work), _SETTINGS)

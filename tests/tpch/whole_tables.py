@@ -54,7 +54,9 @@ KINDS = tuple(TABLES)
 
 
 def main(raw: Path, out: Path, kinds: tuple[str, ...]) -> None:
-    spark = session(RELEASES["1.2.0"], out)
+    release = RELEASES["1.2.0"]
+    release.fetch()
+    spark = session(release, out)
     spark.conf.set("spark.sql.codegen.wholeStage", "true")
     spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
     for kind in kinds or KINDS:

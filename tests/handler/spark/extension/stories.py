@@ -55,6 +55,7 @@ def seen(stories: Stories, tables: Tables) -> None:
             "nodes": [scan.nodeName() for scan in scans(frame)],
             "input_files": len(frame.inputFiles()),
             "explained": "Sargo: 1 of 4 file slices" in jdf.queryExecution().toString(),
+            "in_batches": [scan.supportsColumnar() for scan in scans(frame.select("id", "i", "s"))],
         }
 
     for name in ("cow", "mor"):

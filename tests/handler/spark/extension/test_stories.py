@@ -81,6 +81,7 @@ def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) ->
     assert seen["input_files"] == 1
     assert len(seen["nodes"]) == 1
     assert "Sargo: 1 of 4 file slices" in seen["nodes"][0]
+    assert seen["in_batches"] == [True]
 
 
 def test_sargo_report_knows_a_query_by_the_number_that_spark_gives_it(outcomes: Outcomes) -> None:

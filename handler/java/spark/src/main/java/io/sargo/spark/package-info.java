@@ -10,6 +10,8 @@
  *     |           |       |
  *     +-- scans --+       |             Hudi's listing, of which slices are left
  *        /     \          |
+ *       |    formats      |             how the files of slices are read
+ *       |       |         |
  *   question   hudi       |             conditions as the sidecar reads them; what Hudi says of a table
  *        \     /          |
  *         plans ----------+             Spark's plans and conditions

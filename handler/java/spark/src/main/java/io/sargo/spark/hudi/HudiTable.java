@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Option;
 
 /**
  * The table that an index of Hudi lists: read by the names of Hudi's methods, because no class of
@@ -91,6 +92,20 @@ public final class HudiTable {
   /** What is listed: {@code as_of}, {@code read_optimized} or {@code snapshot}. */
   public String queryType(String instant) {
     return instant != null ? "as_of" : isMergeOnRead && !withLogs ? "read_optimized" : "snapshot";
+  }
+
+  /**
+   * The slice of a file group with log files, from the partition values of its directory; null for
+   * one without.
+   */
+  public static Object sliceOf(Object values, String fileId) throws ReflectiveOperationException {
+    try {
+      Option<?> slice =
+          (Option<?>) Reflection.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
+      return slice.isDefined() ? slice.get() : null;
+    } catch (NoSuchMethodException e) {
+      return null; // plain partition values: no slice of this directory has log files
+    }
   }
 
   public static String pathOf(Path path) {

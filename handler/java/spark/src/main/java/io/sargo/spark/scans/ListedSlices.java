@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import scala.Option;
 
 /**
  * The file slices that Hudi lists for a scan, and the names of their files relative to the table's
@@ -115,7 +114,7 @@ final class ListedSlices {
       Path path = listed.getPath();
       boolean isLog = path.getName().startsWith(".");
       bytes = listed.getLen();
-      Object slice = sliceOf(directory.values(), HudiTable.fileId(path.getName()));
+      Object slice = HudiTable.sliceOf(directory.values(), HudiTable.fileId(path.getName()));
       if (slice == null) {
         paths.add(HudiTable.pathOf(path));
         isNamed = !isLog; // a slice of log files whose other files are not known
@@ -142,17 +141,6 @@ final class ListedSlices {
         isNamed &= path.startsWith(prefix) && path.indexOf('\n') < 0;
       }
       return isNamed ? paths : Collections.<String>emptyList();
-    }
-
-    private static Object sliceOf(Object values, String fileId)
-        throws ReflectiveOperationException {
-      try {
-        Option<?> slice =
-            (Option<?>) Reflection.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
-        return slice.isDefined() ? slice.get() : null;
-      } catch (NoSuchMethodException e) {
-        return null; // plain partition values: no slice of this directory has log files
-      }
     }
   }
 }

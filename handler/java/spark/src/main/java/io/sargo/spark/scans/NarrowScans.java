@@ -1,5 +1,6 @@
 package io.sargo.spark.scans;
 
+import io.sargo.spark.formats.BatchedFormat;
 import io.sargo.spark.hudi.HudiTable;
 import io.sargo.spark.hudi.ReadOptions;
 import io.sargo.spark.plans.Conditions;
@@ -14,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
@@ -28,6 +30,9 @@ import scala.collection.JavaConverters;
  */
 public final class NarrowScans extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(NarrowScans.class);
+
+  /** Whether slices of MERGE_ON_READ tables are read in batches. */
+  private static final String BATCHES = "spark.sargo.batches";
 
   private final SparkSession session;
 
@@ -87,6 +92,18 @@ public final class NarrowScans extends Rule<LogicalPlan> {
       index = index.under(conditions);
       index.foresee(conditions);
     }
-    return index.scannedBy(scan);
+    return index.scannedBy(scan, format(relation, table));
+  }
+
+  private FileFormat format(HadoopFsRelation relation, HudiTable table) {
+    FileFormat hudi = relation.fileFormat();
+    try {
+      return SessionSettings.conf(session).apply(BATCHES, "true").trim().equals("false")
+          ? hudi
+          : BatchedFormat.of(hudi);
+    } catch (Untouched e) {
+      Untouched.log(e.getMessage(), table.location());
+      return hudi;
+    }
   }
 }

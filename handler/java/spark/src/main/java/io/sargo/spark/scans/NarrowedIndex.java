@@ -17,6 +17,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -89,6 +90,11 @@ public final class NarrowedIndex extends ListIndex {
   /** A copy of a scan with this index, whose node shows {@link #summary}. */
   public LogicalPlan scannedBy(LogicalRelation scan) {
     return NarrowedRelation.scan(scan, this, summary());
+  }
+
+  /** The same, read by another format. */
+  LogicalPlan scannedBy(LogicalRelation scan, FileFormat format) {
+    return NarrowedRelation.scan(scan, this, format, summary());
   }
 
   /**

@@ -2,6 +2,7 @@ package io.sargo.spark.scans;
 
 import io.sargo.spark.plans.Nodes;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -15,13 +16,14 @@ final class NarrowedRelation extends HadoopFsRelation {
   private static final long serialVersionUID = 1;
   private final String text;
 
-  private NarrowedRelation(HadoopFsRelation relation, FileIndex index, String summary) {
+  private NarrowedRelation(
+      HadoopFsRelation relation, FileIndex index, FileFormat format, String summary) {
     super(
         index,
         relation.partitionSchema(),
         relation.dataSchema(),
         relation.bucketSpec(),
-        relation.fileFormat(),
+        format,
         relation.options(),
         relation.sparkSession());
     text = summary == null ? relation.toString() : relation.toString() + ", " + summary;
@@ -29,9 +31,14 @@ final class NarrowedRelation extends HadoopFsRelation {
 
   /** A copy of a scan over another index than its own. {@code summary}: one phrase, or null. */
   static LogicalPlan scan(LogicalRelation scan, FileIndex index, String summary) {
+    return scan(scan, index, ((HadoopFsRelation) scan.relation()).fileFormat(), summary);
+  }
+
+  static LogicalPlan scan(
+      LogicalRelation scan, FileIndex index, FileFormat format, String summary) {
     HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
     LogicalPlan copy =
-        Nodes.withPart(scan, relation, new NarrowedRelation(relation, index, summary));
+        Nodes.withPart(scan, relation, new NarrowedRelation(relation, index, format, summary));
     copy.copyTagsFrom(scan);
     return copy;
   }

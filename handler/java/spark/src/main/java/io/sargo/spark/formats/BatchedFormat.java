@@ -1,0 +1,134 @@
+package io.sargo.spark.formats;
+
+import io.sargo.spark.plans.Untouched;
+import io.sargo.spark.shims.ListFormat;
+import io.sargo.spark.shims.Seqs;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import scala.Function1;
+import scala.collection.Iterator;
+import scala.collection.immutable.Map;
+
+/**
+ * Hudi's format of a MERGE_ON_READ table, which returns batches. Hudi's own returns rows of every
+ * slice, because it merges rows.
+ *
+ * <pre>
+ *   slice              read by                                 returned
+ *   -----------------  --------------------------------------  --------------------------
+ *   without log files  Hudi, as in a COPY_ON_WRITE table       its batches
+ *   with log files     Hudi, as without this class             its rows, put into batches
+ * </pre>
+ */
+public final class BatchedFormat extends ListFormat {
+  private static final long serialVersionUID = 1;
+
+  /** What FileFormat.OPTION_RETURNING_BATCH is in Spark 3.5 and 4. */
+  private static final String RETURNING_BATCH = "returning_batch";
+
+  private final ParquetFileFormat hudi;
+  private final ParquetFileFormat withoutLogs;
+
+  private BatchedFormat(ParquetFileFormat hudi, ParquetFileFormat withoutLogs) {
+    this.hudi = hudi;
+    this.withoutLogs = withoutLogs;
+  }
+
+  /** The format by which a scan reads: this one for a table with log files, else the given one. */
+  public static FileFormat of(FileFormat format) throws Untouched {
+    return HudiFormat.mergesLogs(format)
+        ? new BatchedFormat((ParquetFileFormat) format, HudiFormat.withoutLogs(format))
+        : format;
+  }
+
+  @Override
+  public boolean supportBatch(SparkSession session, StructType schema) {
+    return withoutLogs.supportBatch(session, schema);
+  }
+
+  /** A slice with log files is read as a whole. */
+  @Override
+  public boolean isSplitable(SparkSession session, Map<String, String> options, Path path) {
+    return hudi.isSplitable(session, options, path);
+  }
+
+  /** Of a column that is constant in a file without log files no class is said. */
+  @Override
+  protected Optional<List<String>> vectors(
+      StructType required, StructType partition, SQLConf conf) {
+    scala.Option<? extends scala.collection.Seq<String>> types =
+        withoutLogs.vectorTypes(required, partition, conf);
+    if (types.isEmpty()) {
+      return Optional.empty();
+    }
+    List<String> all = new ArrayList<>(Seqs.list(types.get()));
+    for (int i = required.length(); i < all.size(); i++) {
+      all.set(i, ColumnVector.class.getName());
+    }
+    return Optional.of(all);
+  }
+
+  @Override
+  protected Function1<PartitionedFile, Iterator<InternalRow>> reader(
+      SparkSession session,
+      StructType data,
+      StructType partition,
+      StructType required,
+      List<Filter> filters,
+      Map<String, String> options,
+      Configuration configuration) {
+    StructType columns = required;
+    for (org.apache.spark.sql.types.StructField field : partition.fields()) {
+      columns = columns.add(field);
+    }
+    boolean inBatches =
+        options.get(RETURNING_BATCH).isDefined()
+            && Boolean.parseBoolean(options.get(RETURNING_BATCH).get());
+    if (!inBatches) {
+      hudi.supportBatch(session, columns);
+      return hudi.buildReaderWithPartitionValues(
+          session, data, partition, required, Seqs.of(filters), options, configuration);
+    }
+    // Hudi's format remembers the answer to this question, and reads by it.
+    withoutLogs.supportBatch(session, columns);
+    Function1<PartitionedFile, Iterator<InternalRow>> batches =
+        withoutLogs.buildReaderWithPartitionValues(
+            session, data, partition, required, Seqs.of(filters), options, configuration);
+    hudi.supportBatch(session, columns);
+    @SuppressWarnings({"unchecked", "cast"}) // Scala 2.13 says less of the type than 2.12
+    Map<String, String> returningRows =
+        (Map<String, String>) options.updated(RETURNING_BATCH, "false");
+    Function1<PartitionedFile, Iterator<InternalRow>> rows =
+        hudi.buildReaderWithPartitionValues(
+            session, data, partition, required, Seqs.of(filters), returningRows, configuration);
+    SQLConf conf = session.sessionState().conf();
+    return new SliceReader(
+        batches,
+        rows,
+        columns,
+        conf.parquetVectorizedReaderBatchSize(),
+        conf.offHeapColumnVectorEnabled());
+  }
+
+  @Override
+  public String shortName() {
+    return hudi.shortName();
+  }
+
+  @Override
+  public String toString() {
+    return hudi.toString();
+  }
+}
