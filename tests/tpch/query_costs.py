@@ -1,11 +1,13 @@
 """The 22 queries of TPC-H over views of Hudi tables: Hudi with its own skipping, and the same with the extension.
 
-    python -m tests.tpch.query_costs FOLDER [--kinds cow,mor] [--rounds N] [--queries Q1,Q6] [--save FILE]
+    python -m tests.tpch.query_costs FOLDER [--kinds cow,mor] [--rounds N] [--queries Q1,Q6] [--own-index TABLE.COLUMN]
+                                     [--save FILE]
 
 with the Python of ``.venv/spark35``. FOLDER is what ``tests.tpch.whole_tables`` writes. In one session, after some
 queries that are not measured, each query runs both ways in turns. Seconds are of the CPU: user and system time of the
 driver, its JVM and all their children, the sidecar included; the least of the rounds. ``files`` are those that Spark's
-scans read, without log files. The exit code is 1 when rows differ.
+scans read, without log files. ``--own-index lineitem.l_orderkey`` makes an own secondary index first, if there is
+none. The exit code is 1 when rows differ.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from handler.indexes.operations import IndexWork
 from handler.shipped.artefacts import spark_jar
 from handler.spark import register
 from tests.handler.spark.extension.sessions import files_read, session
@@ -96,12 +99,18 @@ def line(name: str, hudi: Cost, sargo: Cost) -> str:
     return text + ("" if hudi.rows == sargo.rows else "  OTHER ROWS")
 
 
-def measured(spark: SparkSession, home: Path, kind: str, queries: list[str], rounds: int) -> Iterator[str]:
+def measured(spark: SparkSession, kind: str, given: argparse.Namespace) -> Iterator[str]:
+    home, queries, rounds = given.folder, given.queries.split(","), given.rounds
+    for place in given.own_index:
+        name, column = place.split(".")
+        IndexWork(str(home / kind / name)).create([column], ["secondary_index"], if_needed=True)
     for table in TABLES[kind]:
         spark.read.format("hudi").options(**_HUDI).load(str(home / kind / table)).createOrReplaceTempView(table)
     today = datetime.datetime.now(datetime.timezone.utc).date()
     load = f"load {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores"
     yield f"{today}, {'COPY_ON_WRITE' if kind == 'cow' else 'MERGE_ON_READ'}, {load}, rounds: {rounds}"
+    if given.own_index:
+        yield f"Own secondary indexes: {', '.join(given.own_index)}"
     yield HEAD
     for name in _WARM:
         for way in WAYS:
@@ -134,7 +143,7 @@ def main(given: argparse.Namespace) -> int:
         spark = session([jar, RELEASES["1.2.0"].jar], Path(work), _SETTINGS)
         register(spark)
         for kind in given.kinds.split(","):
-            for text in measured(spark, given.folder, kind, given.queries.split(","), given.rounds):
+            for text in measured(spark, kind, given):
                 print(text, flush=True)
                 lines.append(text)
                 if given.save is not None:  # a run that is ended early leaves what it has
@@ -149,6 +158,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--queries", default=",".join(QUERIES))
+    parser.add_argument("--own-index", action="append", default=[], metavar="TABLE.COLUMN")
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
     options.folder = options.folder.resolve()
