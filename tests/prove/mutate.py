@@ -85,7 +85,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
         (f"{KINDS}/test_stored_values.py",),
         (f"{KINDS}/test_secondary_merged.py",),
     ),
-    "index_store.kinds.record_keys.secondary_entries": ((f"{KINDS}/test_secondary_index.py",),),
+    "index_store.kinds.record_keys.secondary_entries": ((f"{KINDS}/test_secondary_entries.py",),),
     "index_store.own.builders.logged_versions": (
         ("tests/index_store/own/builders/test_logged_versions.py",),
         (MERGED,),
