@@ -63,8 +63,8 @@ def _digest(made_by: Callable[..., hashlib._Hash]) -> RangeFunction:
 
 def _sha2_type(types: Sequence[Type]) -> Type:
     """Engines cast a length of another type to INT: '256' is one, and so is 256.5."""
-    if types[1].kind not in (Kind.TINYINT, Kind.SMALLINT, Kind.INT):
-        raise UnsupportedError(f"a digest of a length of type {types[1]} is not decided")
+    if not any(t.kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT) for t in types[1:]):
+        raise UnsupportedError("a digest of a length that is no INT is not decided")
     return _of_bytes(STRING)(types)
 
 
