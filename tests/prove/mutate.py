@@ -85,8 +85,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
         (DIGESTS, "-k", "other_types"),
     ),
     "index_store.kinds.record_keys.stored_values": (
-        (f"{KINDS}/test_stored_values.py",),
-        (f"{KINDS}/test_stored_values_limits.py",),
+        (f"{KINDS}/test_stored_values.py", f"{KINDS}/test_stored_values_limits.py"),
     ),
     "index_store.kinds.record_keys.secondary_entries": ((f"{KINDS}/test_secondary_entries.py",),),
     "index_store.own.builders.logged_versions": (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -15,10 +15,19 @@ from tests.index_store.kinds.test_stored_values import BASE, NAME, ROW, S, avro,
 from tests.index_store.recording_store import RecordingStore
 
 
+@pytest.fixture(scope="module")
+def path(hudi_table, tmp_path_factory):
+    """A copy of a table with the column s."""
+    return shutil.copytree(hudi_table("1.1.1_sec_mor"), tmp_path_factory.mktemp("values") / "table")
+
+
 @pytest.fixture
-def folder(hudi_copy):
-    """A table with the column s, and room for files of the test's own."""
-    return Path(hudi_copy("1.1.1_sec_mor"))
+def folder(path):
+    """The table's folder, with room for files of the test's own."""
+    before = set(path.iterdir())
+    yield path
+    for file in set(path.iterdir()) - before:
+        file.unlink()
 
 
 def written(folder, names, content):
