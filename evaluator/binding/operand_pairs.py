@@ -100,7 +100,7 @@ def _has_one_value(operand: BoundOperand, semantics: Semantics) -> bool:
 def _is_column_in_another_type(operand: BoundOperand) -> bool:
     if type(operand) is BoundFunction and operand.function == "cast":
         [source] = operand.arguments
-        widens = source.type == operand.type or keeps_value(source.type, operand.type)
+        widens = keeps_value(source.type, operand.type)
         return isinstance(source, BoundColumn) and (widens or source.type.kind is Kind.DATE)
     return isinstance(operand, BoundColumn)
 
@@ -108,7 +108,7 @@ def _is_column_in_another_type(operand: BoundOperand) -> bool:
 def judged(pair: OperandPair, program: Program, tests: Mapping[int, Test]) -> tuple[Test | None, int]:
     """What a program over comparisons of a pair says together: a test, and the values that it may rule out.
 
-    ``tests`` are those of the program's leaves, by number. No test, and no value, where it rules out nothing.
+    ``tests`` are those of the program's leaves, by number. No test where it rules out nothing.
     """
     *by_order, of_one_null, of_both_null = program.fold(
         leaf=lambda index: _outcomes(pair, tests[index]),
@@ -122,7 +122,7 @@ def judged(pair: OperandPair, program: Program, tests: Mapping[int, Test]) -> tu
     if by_order == [outcome.FALSE] * 3:
         return _NEVER_TRUE, bits
     op = _COMPARISONS.get(tuple(by_order))
-    return (None, 0) if op is None else (Comparison(op, pair.left, pair.right), bits)
+    return None if op is None else Comparison(op, pair.left, pair.right), bits
 
 
 def _outcomes(pair: OperandPair, test: Test) -> list[int]:

@@ -26,6 +26,7 @@ __all__ = [
     "RangeFunction",
     "common_digits",
     "constant_of",
+    "count_of",
     "decimal_parts",
     "monotone",
     "strict",
@@ -99,6 +100,14 @@ def constant_of(argument: Argument, role: str) -> Any:
     if not interval.is_point or interval.null:
         raise UnsupportedError(f"{role} that is no constant is not decided")
     return interval.lo
+
+
+def count_of(argument: Argument, role: str) -> int:
+    """The value of a constant argument that is an INT. Raises UnsupportedError for another one: engines cast it."""
+    value = constant_of(argument, role)
+    if not isinstance(value, int) or not -(1 << 31) <= value < 1 << 31:
+        raise UnsupportedError(f"{role} that is no INT is not decided")
+    return value
 
 
 def widest_integer(kinds: Iterable[Kind]) -> Type:

@@ -12,6 +12,7 @@ left open.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ __all__ = ["FUNCTIONS"]
 _LARGEST_FACTORIAL = 20
 #: A greater power of a number that is off by one unit in the last place may be anything.
 _LARGEST_EXPONENT = 1_000.0
+#: Java 8 multiplies an angle by 180 and then divides by pi: beyond, it has no degrees that are finite.
+_LARGEST_ANGLE = sys.float_info.max / 180
 #: What a third power root by ``**`` may be off: 1/3 is no double, and its error grows with the logarithm.
 _CUBE_ROOT_ERROR = 1e-13
 
@@ -52,12 +55,10 @@ def _ends(argument: Argument, semantics: Semantics) -> tuple[float, float] | Non
 
 def _around(arguments: Sequence[Argument], values: Sequence[float], units: int = 4) -> Interval:
     """An interval around results, widened by so many units in the last place."""
-    if not all(map(math.isfinite, values)):
-        return strict(arguments, null=True)
     lo, hi = min(values), max(values)
     for _ in range(units):
         lo, hi = math.nextafter(lo, -math.inf), math.nextafter(hi, math.inf)
-    return strict(arguments, lo, hi) if math.isfinite(lo) and math.isfinite(hi) else strict(arguments, null=True)
+    return strict(arguments, lo, hi) if all(map(math.isfinite, (*values, lo, hi))) else strict(arguments, null=True)
 
 
 def _monotone(function: Callable[[float], float], smallest: float, largest: float) -> RangeFunction:
@@ -81,7 +82,7 @@ def _wave(function: Callable[[float], float]) -> RangeFunction:
             return strict(arguments, null=True)
         if ends[0] != ends[1]:
             return strict(arguments, -1.0, 1.0)
-        return _around(arguments, [function(ends[0])])
+        return _around(arguments, [function(end) for end in ends])
 
     return RangeFunction(_doubles, compute)
 
@@ -108,7 +109,8 @@ def _power(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Inte
         n = float(exponent)
         if not abs(n) <= _LARGEST_EXPONENT or (ends[0] <= 0.0 and (n < 0 or not n.is_integer())):
             return strict(arguments, null=True)
-        values = [math.pow(end, n) for end in (*ends, *([0.0] if ends[0] <= 0.0 <= ends[1] else []))]
+        nearest_to_zero = min(max(ends[0], 0.0), ends[1])
+        values = [math.pow(x, n) for x in (*ends, nearest_to_zero)]
     except (OverflowError, ValueError):
         return strict(arguments, null=True)
     return _around(arguments, values, 4 + math.ceil(abs(n)))
@@ -126,8 +128,7 @@ def _factorial(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interva
     hi = _LARGEST_FACTORIAL if n.hi is None else min(n.hi, _LARGEST_FACTORIAL)
     if lo > hi:
         return Interval(null=True, value=False)
-    fits = n.is_bounded and lo == n.lo and hi == n.hi
-    return strict(arguments, math.factorial(lo), math.factorial(hi), null=not fits)
+    return strict(arguments, math.factorial(lo), math.factorial(hi), null=(lo, hi) != (n.lo, n.hi))
 
 
 FUNCTIONS = {
@@ -137,7 +138,7 @@ FUNCTIONS = {
     "acos": _monotone(math.acos, -1.0, 1.0),
     "atan": _monotone(math.atan, -math.inf, math.inf),
     "tanh": _monotone(math.tanh, -math.inf, math.inf),
-    "degrees": _monotone(math.degrees, -math.inf, math.inf),
+    "degrees": _monotone(math.degrees, -_LARGEST_ANGLE, _LARGEST_ANGLE),
     "radians": _monotone(math.radians, -math.inf, math.inf),
     "cbrt": RangeFunction(_doubles, _cbrt),
     "pow": RangeFunction(_doubles, _power),

@@ -61,9 +61,15 @@ def _digest(made_by: Callable[..., hashlib._Hash]) -> RangeFunction:
     return RangeFunction(_of_bytes(STRING), compute)
 
 
+def _sha2_type(types: Sequence[Type]) -> Type:
+    """Engines cast a length of another type to INT: '256' is one, and so is 256.5."""
+    if not any(t.kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT) for t in types[1:]):
+        raise UnsupportedError("a digest of a length that is no INT is not decided")
+    return _of_bytes(STRING)(types)
+
+
 def _sha2(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    length = constant_of(arguments[1], "the length of a digest")
-    made_by = _SHA2.get(length) if isinstance(length, int) else None
+    made_by = _SHA2.get(constant_of(arguments[1], "the length of a digest"))
     return Interval(null=True, value=False) if made_by is None else _digits(arguments, made_by)
 
 
@@ -77,6 +83,6 @@ def _crc32(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 FUNCTIONS = {
     "md5": _digest(hashlib.md5),
     "sha1": _digest(hashlib.sha1),
-    "sha2": RangeFunction(_of_bytes(STRING), _sha2),
+    "sha2": RangeFunction(_sha2_type, _sha2),
     "crc32": RangeFunction(_of_bytes(BIGINT), _crc32),
 }

@@ -21,7 +21,7 @@ from typing import Any
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
 from evaluator.functions.calendar import moment_of, to_day, wall_clock
 from evaluator.functions.constant_dates import weekday_of
-from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY
+from evaluator.language.epoch import DAY, EPOCH, FIRST_GREGORIAN_DAY, LAST_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.semantics import Semantics
@@ -29,8 +29,9 @@ from evaluator.language.types import DATE, DOUBLE, Kind, Type
 
 __all__ = ["FUNCTIONS"]
 
-#: Four days of a month of 31, two hours by which a day may be longer where clocks are set, and what rounding adds.
-_SLACK = Fraction(4, 31) + Fraction(2, 24 * 31) + Fraction(1, 10**7)
+#: Four days of a month of 31, and two hours where clocks are set. Results that are rounded have their rest, and stay
+#: far within it.
+_SLACK = Fraction(4 * 24 + 2, 31 * 24)
 
 
 def _months_type(types: Sequence[Type]) -> Type:
@@ -49,12 +50,12 @@ def _months_between(arguments: Sequence[Argument], _: Type, semantics: Semantics
 
 
 def _months(clock: Any) -> Any:
-    """Months since the year 0, with days of which 31 make a month; None for days that are not decided."""
+    """Months since a fixed day, with days of which 31 make a month; None for days that are not decided."""
     moment = None if clock is None else moment_of(clock)
     if moment is None:
         return None
-    day = Fraction(math.floor(clock) - (moment.date().toordinal() - EPOCH_ORDINAL) * DAY, DAY) + moment.day - 1
-    return moment.year * 12 + moment.month - 1 + day / 31
+    day = Fraction(math.floor(clock) % DAY, DAY) + moment.day
+    return moment.year * 12 + moment.month + day / 31
 
 
 def _next_day_type(types: Sequence[Type]) -> Type:

@@ -44,7 +44,7 @@ def _hex(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 def _in_digits(arguments: Sequence[Argument], written: Callable[[int], str], last: str) -> Interval:
     """Numbers in digits that begin with no 0. ``last``: the digits of the 64 bits that come last."""
     n: Any = within_type(arguments[0])
-    if not n.is_bounded or n.lo < 0 <= n.hi:
+    if not n.is_bounded or (n.lo < 0) != (n.hi < 0):
         return strict(arguments, "0", last)
     lo, hi = written(n.lo % _BITS), written(n.hi % _BITS)
     return strict(arguments, lo, hi) if len(lo) == len(hi) else strict(arguments, "0", last)

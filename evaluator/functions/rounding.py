@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from evaluator.functions.arithmetic import wider_number, within
-from evaluator.functions.base import Argument, RangeFunction, constant_of, strict, within_type
+from evaluator.functions.base import Argument, RangeFunction, count_of, strict, within_type
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number
@@ -49,7 +49,7 @@ def _round_type(types: Sequence[Type]) -> Type:
 
 def _round(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
     """round(x, d): whether half up, half even or in binary, the result is within one unit of the last digit."""
-    digits = constant_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
+    digits = count_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
     x = arguments[0].interval
     if not x.is_bounded or not -15 <= digits <= 15:
         return strict(arguments, null=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.functions.base import Argument, RangeFunction, constant_of, count_of, monotone, strict
 from evaluator.functions.letter_case import LOWER, UPPER, LetterCase
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
@@ -61,19 +61,15 @@ def _unbounded(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interva
 
 def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     """left(c, n)."""
-    length = constant_of(arguments[1], "a length")
-    if not isinstance(length, int):
-        raise UnsupportedError("a length that is no integer is not decided")
+    length = count_of(arguments[1], "a length")
     return monotone(arguments[0], lambda text: text[: max(length, 0)])
 
 
 def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     """substr(c, p[, n]), counted from 1. From the first character it is monotone; from another it needs one text."""
     x = arguments[0].interval
-    start = constant_of(arguments[1], "a position")
-    length = constant_of(arguments[2], "a length") if len(arguments) == 3 else None
-    if not isinstance(start, int) or not (length is None or isinstance(length, int)) or len(arguments) > 3:
-        raise UnsupportedError("substr with these arguments is not decided")
+    start = count_of(arguments[1], "a position")
+    length = count_of(arguments[2], "a length") if len(arguments) == 3 else None
     if length is not None and length < 0:
         return strict(arguments, "", "")
     if start in (0, 1):
@@ -108,10 +104,10 @@ def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 
 def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     """repeat(text, n) of one text: 'b' is less than 'ba', and 'bb' is not less than 'baba'."""
-    text, count = arguments[0].interval, constant_of(arguments[1], "a count")
+    text, count = arguments[0].interval, count_of(arguments[1], "a count")
     if not text.is_point:
         return strict(arguments)
-    if not isinstance(count, int) or len(text.lo) * count > 1 << 20:
+    if len(text.lo) * count > 1 << 20:
         raise UnsupportedError("repeat beyond 1 MiB is not decided")
     return strict(arguments, text.lo * max(count, 0), text.lo * max(count, 0))
 

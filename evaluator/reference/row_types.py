@@ -97,7 +97,10 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
             return _greatest(types)
         case "coalesce" | "branches":
             return _branch(types)
-        case "hex" | "md5" | "sha1" | "sha2" | "crc32" | "bin" | "ascii":
+        case "sha2":
+            _check(len(types) == 2 and types[1] in (TINYINT, SMALLINT, INT), name)
+            return _of_bytes(name, types[0])
+        case "hex" | "md5" | "sha1" | "crc32" | "bin" | "ascii":
             return _of_bytes(name, types[0])
         case "factorial":
             _check(types[0].kind.is_integer and types[0] != BIGINT, name)

@@ -42,7 +42,7 @@ _OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
 }
 _OPERATOR_NAMES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "!=", "!=": "=", "<=>": "="}
 #: Functions whose arguments may come in any order.
-_COMMUTATIVE = ("_and", "_either", "_or", "and_of", "np.minimum", "np.maximum")
+_COMMUTATIVE = ("_and", "_either", "_or", "and_of", "min", "max", "np.minimum", "np.maximum")
 _ATTRIBUTES = {"lo": "hi", "hi": "lo", "null": "value", "value": "null"}
 
 Change = Callable[[], Callable[[], None]]

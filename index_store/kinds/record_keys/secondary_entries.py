@@ -12,6 +12,7 @@ Source: ``SecondaryIndexKeyUtils``, docs/facts/hudi-record-and-secondary-index.m
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 from evaluator.language.schema import Field
@@ -22,6 +23,9 @@ from index_store.storage.errors import FormatError
 __all__ = ["escape", "split_entry", "texts_of"]
 
 _EPOCH = date(1970, 1, 1)
+#: The escaped value with its ``$``, and the escaped record key.
+_ENTRY = re.compile(r"((?:[^\\$]|\\.)*\$)(.*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 
 
 def escape(text: str) -> str:
@@ -38,16 +42,10 @@ def split_entry(key: bytes) -> tuple[str, str]:
     if "\\" not in text and "$" in text:
         value, _, rest = text.partition("$")
         return f"{value}$", rest
-    position = 0
-    while position < len(text) and text[position] != "$":
-        position += 1 + (text[position] == "\\")
-    if position >= len(text):
+    found = _ENTRY.fullmatch(text)
+    if found is None:
         raise FormatError("an entry of a secondary index has no $ between value and record key")
-    rest = text[position + 1 :]
-    if "\\" in rest:
-        parts = iter(rest)
-        rest = "".join(next(parts, "") if part == "\\" else part for part in parts)
-    return text[: position + 1], rest
+    return found[1], _ESCAPED.sub(r"\1", found[2])
 
 
 def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ that must be kept is not. Tests: ``test_stored_values.py``, ``test_merged_values
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -175,9 +176,8 @@ class StoredValues:
 
     def _begin(self, column: Field, paths: Sequence[str]) -> None:
         """Start to read log files, as many as may be, where each costs a round trip."""
-        if not self._table.storage.is_local:
-            logs = [path for path in paths if _is_log(path) and (path, column.name) not in self._read]
-            self._table.storage.begin(logs[:MAX_FILES])
+        logs = [path for path in paths if _is_log(path) and (path, column.name) not in self._read]
+        self._table.storage.begin(logs[:MAX_FILES])
 
     def _size(self, path: str, name: str) -> int | None:
         """The bytes of the column in a base file before compression; None where the footer is not known."""
@@ -205,9 +205,9 @@ class StoredValues:
             read = partial(_of_base, name=column.name)
             return self._joined(path, column, lambda: self._table.storage.apply(path, read))
 
-        if self._table.storage.is_local or len(paths) < 2:
+        if self._table.storage.is_local:
             return [of_file(path) for path in paths]
-        with ThreadPoolExecutor(min(SLICES_AT_ONCE, len(paths)), "sargo-values") as pool:
+        with ThreadPoolExecutor(SLICES_AT_ONCE, "sargo-values") as pool:  # which starts no thread without a file
             return list(pool.map(of_file, paths))
 
     def _keep(self, path: str, name: str, values: _Values) -> None:
@@ -259,24 +259,24 @@ def _of_base(stream: Any, name: str) -> list[ColumnRows]:
 
 def _distinct(parts: Iterable[ColumnRows], column: Field, unit: str) -> pa.Array:
     """The distinct values of all parts of a file that are not NULL. Raises _UnknownValuesError."""
-    arrays = [pa.nulls(0, plain_type(column.type))]
+    arrays = []
     for part in parts:
         if part.type == ABSENT and column.name != RECORD_KEY:
             continue  # NULL, or the value of another file: see ``_is_stored``
-        if part.values is None or not part.type.is_known:
+        if part.values is None:
             raise _UnknownValuesError(part.type.why or f"the column {column.name} is not there")
         if fit_of(part.type, column.type, unit) is not True:
             raise _UnknownValuesError(f"{column.name} is of type {part.type.text}")
         if column.name == RECORD_KEY and part.values.null_count:
             raise _UnknownValuesError("a row without a record key")
         arrays.append(part.values)
-    return pc.drop_null(pa.chunked_array(arrays).unique())
+    return pc.drop_null(pa.chunked_array(arrays, plain_type(column.type)).unique())
 
 
 def _plain(column: Field, values: Sequence[object]) -> pa.Array | None:
     """The values in plain form; None for one that has none, or is so old that readers may see another one."""
     plain = plain_type(column.type)
-    least = _LEAST.get(column.type.kind, -(1 << 63))
+    least = _LEAST.get(column.type.kind, -math.inf)
     try:
         if pa.types.is_large_binary(plain) and all(isinstance(value, str) for value in values):
             return to_binary([str(value).encode("utf-8") for value in values])

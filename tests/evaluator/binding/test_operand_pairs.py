@@ -108,6 +108,29 @@ def test_functions_of_columns_are_a_pair_in_spark() -> None:
     assert outcome_of(parse("x + 1 < y AND x + 2 > y", "spark"), known) == "TF"
 
 
+@pytest.mark.parametrize(
+    ("side", "in_hive"),
+    [
+        ("CAST(x AS bigint)", "F"),
+        ("CAST(x AS int)", "F"),
+        ("CAST(y AS int)", "TF"),
+        ("CAST(x + 1 AS bigint)", "TF"),
+        ("CAST(t AS date)", "TF"),
+    ],
+)
+def test_columns_in_another_type_are_a_pair_in_hive_where_each_value_stays(side: str, in_hive: str) -> None:
+    known = {
+        "x": stats(INT, 0, 9),
+        "y": stats(BIGINT, 0, 9),
+        "d": stats(DATE, 0, 9),
+        "t": stats(TIMESTAMP, 0, 9 * 86_400_000_000),
+    }
+    other = {"d": "t", "t": "d"}.get(side[5], "y")
+    text = f"{side} < {other} AND {side} > {other}"
+    assert outcome_of(parse(text, "spark"), known, SPARK) == "F"
+    assert outcome_of(parse(text, "spark"), known, HIVE4) == in_hive
+
+
 @pytest.mark.parametrize("text", ["x + rand() < y AND x + rand() > y", "x * rand() < y AND x * rand() >= y"])
 def test_two_random_numbers_are_not_one_value(text: str) -> None:
     known = {"x": stats(DOUBLE, 0.0, 9.0), "y": stats(DOUBLE, 0.0, 9.0)}

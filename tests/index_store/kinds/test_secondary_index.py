@@ -12,7 +12,7 @@ import pytest
 
 from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
-from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import INT, STRING, Kind
 from evaluator.statistics.distrust import Trust
 from handler import open_table as opened
 from handler import prune
@@ -22,7 +22,7 @@ from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys import secondary_index
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_index import RecordIndex
-from index_store.kinds.record_keys.secondary_entries import escape, split_entry, texts_of
+from index_store.kinds.record_keys.secondary_entries import split_entry
 from tests.index_store.rows import plain, rows_of
 
 COW = "1.1.1_sec_cow"
@@ -190,38 +190,6 @@ def test_entries_of_version_1_lie_where_the_hash_of_the_whole_key_says(hudi_tabl
                 assert all(file_group(key.decode(), len(groups)) == number for key in keys)
                 checked += len(keys)
     assert checked == 88 + 82 + 82
-
-
-@pytest.mark.parametrize("value", ["", "a", "$", "\\", "\0", "a$b", "\\$", "$$\\\\", "\0\0", "x\\", "日\U00010348$"])
-@pytest.mark.parametrize("key", ["k1", "id:1$,ts:2", "\\", "$\0"])
-def test_values_and_keys_come_back_out_of_an_entry(value, key):
-    entry = f"{escape(value)}${escape(key)}"
-    assert split_entry(entry.encode()) == (f"{escape(value)}$", key)
-
-
-@pytest.mark.parametrize(
-    ("value", "column_type", "version", "unit", "texts"),
-    [
-        ("a$b", STRING, 2, "", ("a$b",)),
-        (-5, INT, 1, "", ("-5",)),
-        (2**40, BIGINT, 2, "", (str(2**40),)),
-        (18062, DATE, 2, "", ("18062",)),
-        (18062, DATE, 1, "", ("2019-06-15", "18062")),
-        (10**8, DATE, 1, "", ()),
-        (-200_000, DATE, 1, "", ()),
-        (-200_000, DATE, 2, "", ()),
-        (-3 * 10**15, TIMESTAMP_LTZ, 2, "micros", ()),
-        (7, TIMESTAMP_LTZ, 2, "micros", ("7",)),
-        (7, TIMESTAMP_LTZ, 2, "millis", ()),
-        (7, TIMESTAMP_LTZ, 1, "micros", ()),
-        (1.5, DOUBLE, 2, "", ()),
-        ("x", Type(Kind.CHAR, 4), 2, "", ()),
-        (True, INT, 2, "", ()),
-        (1, Type(Kind.DECIMAL, precision=9, scale=0), 2, "", ()),
-    ],
-)
-def test_only_certain_texts_are_looked_up(value, column_type, version, unit, texts):
-    assert texts_of(value, Field("c", column_type), version, unit) == texts
 
 
 def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, monkeypatch):

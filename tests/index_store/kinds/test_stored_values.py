@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import struct
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import fastavro
@@ -13,10 +14,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from evaluator.language.epoch import DAY, REBASED_DAYS
 from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, Kind, Type
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
 from index_store import TableError, open_table
-from index_store.kinds.record_keys import stored_values
 from index_store.kinds.record_keys.stored_values import Held, StoredValues
 from tests.index_store.recording_store import RecordingStore
 from tests.index_store.synthetic import delete_content
@@ -53,10 +55,19 @@ def plain(kind, content=b""):
     return block(kind, header, content)
 
 
+@pytest.fixture(scope="module")
+def path(hudi_table, tmp_path_factory):
+    """A copy of a table with the columns s, i, dt and t."""
+    return shutil.copytree(hudi_table("1.1.1_sec_mor"), tmp_path_factory.mktemp("values") / "table")
+
+
 @pytest.fixture
-def table(hudi_copy):
-    """A table with the columns s, i, dt and t, and room for files of the test's own."""
-    return open_table(hudi_copy("1.1.1_sec_mor"))
+def table(path):
+    """The table, with room for files of the test's own."""
+    before = set(path.iterdir())
+    yield open_table(path)
+    for file in set(path.iterdir()) - before:
+        file.unlink()
 
 
 def written(table, *blocks, base=None):
@@ -68,6 +79,10 @@ def written(table, *blocks, base=None):
     return {0: [BASE, NAME] if base is not None else [NAME]}
 
 
+#: The first values that no reader takes for others.
+LEAST_DAY = ANCIENT_DAY + REBASED_DAYS
+LEAST_MICROS = ANCIENT_MICROS + REBASED_DAYS * DAY
+EPOCH = date(1970, 1, 1)
 ROW = {KEY.name: "k1", "s": "x$y", "i": 7}
 
 
@@ -86,6 +101,9 @@ ROW = {KEY.name: "k1", "s": "x$y", "i": 7}
         ([avro(ROW), plain(6, b"anything")], S, "x$y", "x"),
         ([avro(ROW, types={**TYPES, "i": "long"})], Field("i", BIGINT), 7, 8),
         ([avro(ROW)], Field("i", BIGINT), 7, 8),
+        ([avro({**ROW, "i": -(1 << 31)})], N, -(1 << 31), -1),
+        ([avro({"dt": EPOCH + timedelta(LEAST_DAY)})], DT, LEAST_DAY, LEAST_DAY + 1),
+        ([avro({"t": LEAST_MICROS})], T, LEAST_MICROS, LEAST_MICROS + 1),
         ([avro(ROW)], KEY, "k1", "k2"),
     ],
     ids=[
@@ -101,6 +119,9 @@ ROW = {KEY.name: "k1", "s": "x$y", "i": 7}
         "changes",
         "long",
         "widened",
+        "negative",
+        "least date",
+        "least timestamp",
         "key",
     ],
 )
@@ -178,8 +199,8 @@ def test_a_base_file_of_other_values_is_unknown(table, base, why):
         (Field("i", INT), "5"),
         (Field("i", INT), True),
         (Field("i", BIGINT), 2**70),
-        (DT, -141_420),
-        (T, -3_000_000_000_000_000),
+        (DT, LEAST_DAY - 1),
+        (T, LEAST_MICROS - 1),
         (Field("_hoodie_commit_time", STRING), "none"),
         (S, "\ud800"),
     ],
@@ -199,36 +220,35 @@ def test_a_column_that_readers_fill_is_held_where_a_block_lacks_it(table, monkey
 
 
 @pytest.mark.parametrize("names", [[(0, "old"), (0, "s")], [(0, "s"), (1, "s")]], ids=["renamed", "two columns"])
-def test_a_name_that_meant_another_column_is_held_everywhere(table, names):
-    folder = Path(table.path) / ".hoodie" / ".schema"
+def test_a_name_that_meant_another_column_is_held_everywhere(hudi_copy, names):
+    path = hudi_copy("1.1.1_sec_mor")
+    folder = path / ".hoodie" / ".schema"
     folder.mkdir(exist_ok=True)
     schemas = [
         {"max_column_id": 1, "version_id": n, "type": "record", "fields": [{"id": i, "name": name, "type": "string"}]}
         for n, (i, name) in enumerate(names)
     ]
     (folder / "20990101000000000.schemacommit").write_text(json.dumps({"schemas": schemas}))
-    again = open_table(table.path)
+    again = open_table(path)
     assert StoredValues(again).look_up(S, ["none"], written(again, avro(ROW))).slices == {0}
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MAX_BYTES", 10), ("MAX_FILES", 0)])
-def test_values_beyond_the_limits_are_held_and_a_reason_says_so(table, monkeypatch, limit, value):
-    files = written(table, avro(ROW), base=parquet_bytes({"s": ["old"]}))
-    monkeypatch.setattr(stored_values, limit, value)
-    found = StoredValues(table).look_up(S, ["none"], files)
-    assert found.slices == {0}
-    assert found.why.startswith("of the files to look into 1 are beyond")
+def test_an_empty_base_file_is_unknown(table):
+    files = written(table, avro(ROW), base=parquet_bytes({"s": pa.array([], pa.string())}))
+    assert StoredValues(table).look_up(S, ["none"], files).slices == {0}
 
 
-def test_values_beyond_the_room_are_read_again(table, monkeypatch):
-    files = written(table, avro(ROW), base=parquet_bytes({"s": ["old" * 9]}))
-    monkeypatch.setattr(stored_values, "KEPT_BYTES", 40)
-    values = StoredValues(table)
-    for _ in range(2):
-        assert not values.look_up(S, ["none"], files).slices
-        assert values.look_up(S, ["x$y"], files).slices == values.look_up(S, ["old" * 9], files).slices == {0}
-        assert len(values._read) == 1
-        assert 0 <= values._room < 40
+def test_of_several_unknown_files_the_first_is_a_reason(table):
+    written(table, plain(4, b"hfile"))
+    (Path(table.path) / f"{NAME}9").write_bytes(b"")
+    found = StoredValues(table).look_up(S, ["none"], {0: [NAME], 1: [f"{NAME}9"]})
+    assert found.slices == {0, 1}
+    assert NAME in found.why
+    assert f"{NAME}9" not in found.why
+
+
+def test_without_a_file_there_is_no_reason(table):
+    assert StoredValues(table).look_up(S, [5], {}) == Held(frozenset())
 
 
 def test_a_file_that_is_gone_is_an_error(table):
