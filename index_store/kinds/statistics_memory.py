@@ -9,17 +9,33 @@ kind reads may differ although the state does not, such as a definition in ``ind
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.kinds.base import IndexKind
 
-__all__ = ["MakeStatistics", "NoMemory", "RemembersStatistics", "StatisticsMemory"]
+__all__ = ["KeptArrays", "MakeArrays", "MakeStatistics", "NoMemory", "RemembersStatistics", "StatisticsMemory"]
 
 #: Makes statistics of all slices; None: the kind has none. Raises StatsError or TableError.
 MakeStatistics = Callable[[], "ColumnStatistics | None"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptArrays:
+    """Arrays of a form of the kind's own: numbers, flags (kept as uint8) and large binary without NULL.
+
+    ``about``: what else belongs to them, as values of JSON.
+    """
+
+    arrays: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+
+#: Makes arrays of all slices; None: the kind has none. Raises StatsError or TableError.
+MakeArrays = Callable[[], "KeptArrays | None"]
 
 
 class StatisticsMemory(Protocol):
@@ -27,6 +43,10 @@ class StatisticsMemory(Protocol):
 
     def statistics(self, of: Field, version: str, make: MakeStatistics) -> ColumnStatistics | None:
         """The kept statistics of this name, type and version; those that ``make`` gives where there are none."""
+        ...
+
+    def arrays(self, of: Field, version: str, make: MakeArrays) -> KeptArrays | None:
+        """The same of arrays."""
         ...
 
     def in_front_of(self, kind: IndexKind) -> IndexKind:
@@ -38,6 +58,11 @@ class NoMemory:
     """Nothing is kept."""
 
     def statistics(self, of: Field, version: str, make: MakeStatistics) -> ColumnStatistics | None:
+        """What ``make`` gives."""
+        del of, version
+        return make()
+
+    def arrays(self, of: Field, version: str, make: MakeArrays) -> KeptArrays | None:
         """What ``make`` gives."""
         del of, version
         return make()

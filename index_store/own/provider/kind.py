@@ -30,11 +30,12 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
-from index_store.kinds.statistics_memory import MakeStatistics, NoMemory, StatisticsMemory
+from index_store.kinds.statistics_memory import KeptArrays, MakeStatistics, NoMemory, StatisticsMemory
 from index_store.own.builders.expressions import Expression
 from index_store.own.provider.own_indexes import OwnIndexes, intersection, own_indexes_of, slice_coverage
 from index_store.own.provider.sketch_index import SketchIndex
-from index_store.own.provider.slice_statistics import IndexedColumn
+from index_store.own.provider.slice_filters import SliceFilters
+from index_store.own.provider.slice_statistics import IndexedColumn, might_contain
 from index_store.storage.errors import StatsError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class OwnSketches:
         self._columns: dict[tuple[str, bool], list[IndexedColumn]] = {}
         self._statistics: dict[str, ColumnStatistics | None] = {}
         self._expressions: dict[str, ColumnStatistics | None] = {}
+        self._filters_read: dict[str, list[SliceFilters]] = {}
         self._memory: StatisticsMemory = NoMemory()
 
     def remember_statistics(self, memory: StatisticsMemory) -> None:
@@ -156,15 +158,33 @@ class OwnSketches:
         del candidates  # all filters are read at once
         if lookup.function or self._own.is_reused(lookup.column.name):
             return None
-        filters = list(self._read(lookup.column, filters=True))
-        if len(lookup.values) > MAX_VALUES and any(one.has_filters for one in filters):
+        filters = self._filters(lookup.column)
+        if len(lookup.values) > MAX_VALUES and filters:
             return Declined(
                 f"{len(lookup.values):,} values are more than the {MAX_VALUES:,} looked for in filters of files"
             )
-        return intersection(
-            indexed.might_contain(lookup.values, self._own.files, custom_merge=self._own.custom_merge)
-            for indexed in filters
-        )
+        return intersection(might_contain(one, lookup.values, lookup.column) for one in filters)
+
+    def _filters(self, column: Field) -> list[SliceFilters]:
+        """The filters of a column in each index that has some, read once. Raises StatsError."""
+        if column.name not in self._filters_read:
+            of_type = column.type.kind is not Kind.OTHER
+            found = [self._filters_in(one, column) for one in self._indexes if of_type and one.has_filters(column)]
+            self._filters_read[column.name] = [one for one in found if one is not None]
+        return self._filters_read[column.name]
+
+    def _filters_in(self, index: SketchIndex, column: Field) -> SliceFilters | None:
+        made: list[SliceFilters] = []
+
+        def make() -> KeptArrays | None:
+            indexed = index.read(column, filters=True)
+            filters = indexed and indexed.filters(self._own.files, custom_merge=self._own.custom_merge)
+            made.extend([filters] if filters else [])
+            return filters.to_arrays() if filters else None
+
+        of = Field(f"filters of {column.name} in {index.path}", column.type)
+        kept = self._memory.arrays(of, self._own.version, make) if self._own.version else make()
+        return made[0] if made else None if kept is None else SliceFilters.from_arrays(kept)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """How many slices have usable statistics of each column that an index has, or filters if these are more."""

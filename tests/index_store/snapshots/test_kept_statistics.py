@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from evaluator.language.schema import Field
+from evaluator.binding.leaves import Lookup
+from evaluator.language.schema import Field, Schema
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from handler import open_table, prune
@@ -25,6 +27,7 @@ from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create, drop, optimize, refresh
 from index_store.own.provider.kind import OwnSketches
+from index_store.own.provider.sketch_index import SketchIndex
 from index_store.own.sketches import parse_sketch
 from index_store.own.store.locations import folder_of
 from index_store.snapshots import SnapshotCache, column_file
@@ -39,7 +42,10 @@ from tests.sampling import share
 
 SKETCHES = ("min_max", "null_count", "value_list(limit=20)", "prefix_set(limit=8)", "bloom_filter(fpp=0.01)")
 COW = "1.1.1_main_cow"
-Said = dict[tuple[str, str, str], ColumnStatistics | None]
+#: What is looked up in every column that may have such a value.
+VALUES = (5, 10**9, "banana-zz", "k0001", "no such text")
+Answer = ColumnStatistics | None | list[bool]
+Said = dict[tuple[str, str, str], Answer]
 
 
 @pytest.fixture(autouse=True)
@@ -64,11 +70,29 @@ def said(path: Path, cache: SnapshotCache | None) -> Said:
             expressions = kind.expressions(every_function_of(opened.table.schema))
             found.update({(kind.name, *key): one for key, one in expressions.items()})
         elif isinstance(kind, OwnSketches):
-            for column in (one for one in opened.table.schema if one.type.kind is not Kind.OTHER):
+            for column in columns_of(opened.table.schema):
                 found[kind.name, "", column.name] = kind.statistics(column)
+                found.update(looked_up(kind, column, order))
             for key in kind.expression_keys:
                 found[kind.name, key, ""] = kind.expression_statistics(key)
-    return {key: None if one is None else one.take(order) for key, one in found.items()}
+    return {key: one.take(order) if isinstance(one, ColumnStatistics) else one for key, one in found.items()}
+
+
+def columns_of(schema: Schema) -> list[Field]:
+    """One column of each type, of those that Hudi does not add."""
+    columns = [one for one in schema if one.type.kind is not Kind.OTHER and not one.name.startswith("_hoodie")]
+    return list({one.type.kind: one for one in reversed(columns)}.values())
+
+
+def looked_up(kind: OwnSketches, column: Field, order: npt.NDArray[np.intp]) -> Said:
+    """For each value the slices that may have it, by the filters of a column."""
+    of_text, every = column.type.kind.is_text, np.ones(len(order), np.bool_)
+    found: Said = {}
+    for value in (one for one in VALUES if isinstance(one, str) is of_text):
+        mask = kind.might_contain(Lookup(column, (value,)), every)
+        if isinstance(mask, np.ndarray):
+            found[kind.name, repr(value), column.name] = mask[order].tolist()
+    return found
 
 
 def compare(path: Path, cache: SnapshotCache, *, is_kept: bool = True) -> Said:
@@ -83,21 +107,22 @@ def compare(path: Path, cache: SnapshotCache, *, is_kept: bool = True) -> Said:
 
 
 def refuse_to_read(patched: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **_more: object) -> None:
         raise AssertionError("it is read again")
 
     patched.setattr(ExpressionIndex, "_build", refuse)
-    patched.setattr(OwnSketches, "_best_statistics", refuse)
-    patched.setattr(OwnSketches, "_read_expression", refuse)
+    patched.setattr(SketchIndex, "read", refuse)
+    patched.setattr(SketchIndex, "read_expression", refuse)
 
 
 def check(found: Said, expected: Said) -> None:
     assert found.keys() == expected.keys()
     for key, one in expected.items():
         other = found[key]
-        assert (one is None) == (other is None), key
-        if one is not None and other is not None:
+        if isinstance(one, ColumnStatistics) and isinstance(other, ColumnStatistics):
             assert_same(other, one)
+        else:
+            assert one == other, key
 
 
 def sketch(path: Path, name: str = "all", sketches: tuple[str, ...] = SKETCHES) -> bool:
@@ -109,7 +134,7 @@ def sketch(path: Path, name: str = "all", sketches: tuple[str, ...] = SKETCHES) 
         return False
     entries = [
         Entry(column.name, text)
-        for column in schema
+        for column in columns_of(schema)
         for text in sketches
         if not parse_sketch(text).why_not(column.type)
     ]
@@ -138,14 +163,14 @@ def test_expression_indexes_say_after_every_commit_what_they_say_read_whole(
     assert compared["expression_index"] > 3
 
 
-@pytest.mark.parametrize("name", share(TABLES, 6))
+@pytest.mark.parametrize("name", share(TABLES, 3))
 def test_own_indexes_say_after_every_commit_and_refresh_what_they_say_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path, cache: SnapshotCache
 ) -> None:
     sketched_commit_by_commit(hudi_copy(name), tmp_path / "aside", cache)
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 8, seed=5))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 4, seed=5))
 def test_so_they_do_whatever_happened_to_the_table(name: str, tmp_path: Path, cache: SnapshotCache) -> None:
     sketched_commit_by_commit(unpack_format_table(name, tmp_path / "table"), tmp_path / "aside", cache)
 
@@ -202,7 +227,8 @@ def test_an_own_index_that_is_dropped_rebuilt_or_optimized_is_not_answered_from_
 
 
 def known_bounds(found: Said) -> int:
-    return sum(int(one.lo_known.sum()) for key, one in found.items() if one is not None and not key[1])
+    of_columns = [one for key, one in found.items() if isinstance(one, ColumnStatistics) and not key[1]]
+    return sum(int(one.lo_known.sum()) for one in of_columns)
 
 
 def test_an_index_that_index_json_defines_anew_is_read_again(
@@ -255,10 +281,11 @@ def damage(files: list[Path], place: int) -> None:
 @pytest.mark.parametrize("kind", ["expression_index", "own_index"])
 def test_what_is_damaged_is_read_again(kind: str, hudi_copy: Callable[[str], Path], cache: SnapshotCache) -> None:
     path = hudi_copy("1.1.1_expr_cow")
-    sketch(path, sketches=("min_max",))
+    sketch(path, sketches=("min_max", "bloom_filter"))
     whole = compare(path, cache)
     files = sorted(cache.folder.rglob(f"{kind}-*.arrays"))
     assert len(files) > 1
+    assert any("-arrays-" in file.name for file in files) is (kind == "own_index")
     for place in range(0, max(file.stat().st_size for file in files), 97):
         damage(files, place)
         check(said(path, cache), whole)
@@ -269,18 +296,20 @@ def test_what_is_damaged_is_read_again(kind: str, hudi_copy: Callable[[str], Pat
 
 def test_an_error_is_not_kept(hudi_copy: Callable[[str], Path], cache: SnapshotCache) -> None:
     path = hudi_copy(COW)
-    sketch(path, sketches=("min_max",))
+    sketch(path, sketches=("min_max", "bloom_filter"))
     [statistics] = path.rglob(".sargo/all/statistics/*.parquet")
     whole = statistics.read_bytes()
     column = open_table(path, cache=None).table.schema.resolve("i")
     assert column is not None
-    statistics.write_bytes(whole[:40] + bytes(200) + whole[240:])
+    statistics.write_bytes(whole[:40] + bytes(len(whole) - 40))
     for _ in range(2):
         [kind] = [one.kind for one in open_table(path, cache=cache).at().cached if one.kind.name == "own_index"]
         assert isinstance(kind, OwnSketches)
         for _ in range(2):
             with pytest.raises((StatsError, TableError)):
                 kind.statistics(column)
+            with pytest.raises((StatsError, TableError)):
+                kind.might_contain(Lookup(column, (5,)), np.ones(9, np.bool_))
         plan = prune(open_table(path, cache=cache), "i = 5", "spark", time_zone="UTC")
         assert any("own_index" in str(one) for one in plan.reasons)
     assert list(cache.folder.rglob("own_index-*.arrays")) == []
@@ -300,6 +329,19 @@ def test_a_folder_that_cannot_be_written_to_keeps_nothing_and_answers(
     monkeypatch.setattr("index_store.snapshots.snapshot.write_column", full)
     compare(path, cache, is_kept=False)
     assert list(cache.folder.rglob("expression_index-*")) == []
+
+
+def test_filters_that_take_too_much_of_the_folder_are_not_kept(
+    hudi_copy: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path, sizes = hudi_copy(COW), {}
+    sketch(path, sketches=("bloom_filter",))
+    for limit in (1 << 40, 1000):
+        cache = SnapshotCache(tmp_path / str(limit), limit, min_slices=0)
+        compare(path, cache, is_kept=limit > 1000)
+        sizes[limit] = [file.stat().st_size for file in cache.folder.rglob("own_index-arrays-*.arrays")]
+    assert min(sizes[1 << 40]) > 1000 / 16
+    assert sizes[1000] == []
 
 
 def test_log_files_that_grow_in_place_are_looked_at_by_every_process(tmp_path: Path, cache: SnapshotCache) -> None:
