@@ -62,14 +62,6 @@ class IndexedColumn:
             parts=_parts(self.per_file, of_files, files, usable),
         )
 
-    def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
-        """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.
-
-        None when there is no filter, or a reader may make one of the values of another one.
-        """
-        filters = self.filters(files, custom_merge=custom_merge)
-        return None if filters is None else might_contain(filters, values, self.column)
-
     def filters(self, files: SliceFiles, *, custom_merge: bool) -> SliceFilters | None:
         """The filters of the files of the slices; None when there is no filter."""
         if not self.has_filters:
