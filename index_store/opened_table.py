@@ -32,11 +32,13 @@ from index_store.indexed_table import IndexedTable
 from index_store.indexed_table import open_table as open_indexed_table
 from index_store.kinds.base import KeyLookupKind, begin_lookups
 from index_store.kinds.footer_statistics import FooterStatistics
+from index_store.kinds.statistics_memory import RemembersStatistics
 from index_store.notebook_text import facts_html
 from index_store.open_slices import OpenSlices
 from index_store.snapshots import (
     KeptFooters,
     KeptProofs,
+    KeptStatistics,
     Snapshot,
     SnapshotCache,
     default_cache,
@@ -213,6 +215,8 @@ class OpenTable:
                             kind.remember(KeptFooters(snapshot))
                         elif isinstance(kind, KeyLookupKind):
                             kind.remember(KeptProofs(snapshot))
+                        elif isinstance(kind, RemembersStatistics):
+                            kind.remember_statistics(KeptStatistics(snapshot, kind.name))
                     kinds = with_snapshot(kinds, snapshot)
                 at = TableAtInstant(slices, tuple(CachedStatistics(kind, layers) for kind in kinds), None, layers)
             except SargoError as error:

@@ -17,6 +17,7 @@ timeline_diff         the files that new instants wrote, replaced and removed
 incremental_refresh   from the snapshot of an earlier state to that of the present one
 kept_footers          what the footers of base files proved
 kept_proofs           what was proven of the indexes of a state
+kept_statistics       what expression indexes and own indexes say of the slices of a state
 stored_kind           an index kind that reads its statistics from a snapshot first
 """
 
@@ -31,6 +32,7 @@ from index_store.snapshots.environment import default_cache
 from index_store.snapshots.incremental_refresh import refresh_snapshot
 from index_store.snapshots.kept_footers import KeptFooters
 from index_store.snapshots.kept_proofs import KeptProofs
+from index_store.snapshots.kept_statistics import KeptStatistics
 from index_store.snapshots.shared_folder import SharedFolder
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, name_of, state_of
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KeptFooters",
     "KeptProofs",
+    "KeptStatistics",
     "KeptTable",
     "SharedFolder",
     "Snapshot",

@@ -65,10 +65,11 @@ def write_column(
     n: int,
     statistics: ColumnStatistics | None,
     files: FileStatistics | None,
+    version: str = "",
 ) -> None:
-    """Write the statistics of a column in n slices. Raises OSError."""
+    """Write the statistics of a column in n slices, by a ``version`` of its index. Raises OSError."""
     arrays: dict[str, Stored] = {}
-    about: dict[str, Any] = {**_about(kind, column, n), "known": statistics is not None}
+    about: dict[str, Any] = {**_about(kind, column, n, version), "known": statistics is not None}
     if statistics is not None:
         if statistics.index is not None:
             parts = statistics.index.to_arrays()
@@ -86,9 +87,9 @@ def write_column(
     write_arrays(file, arrays, about)
 
 
-def open_column(file: PrivateFile, kind: str, column: Field, n: int) -> StoredColumn:
+def open_column(file: PrivateFile, kind: str, column: Field, n: int, version: str = "") -> StoredColumn:
     """Read the statistics of a column. Raises UnusableError for a missing, damaged or wrong file."""
-    stored = ArraysFile.open(file, _about(kind, column, n))
+    stored = ArraysFile.open(file, _about(kind, column, n, version))
     if stored.about.get("known") is not True:
         return StoredColumn(None, None)
     try:
@@ -115,8 +116,9 @@ def _read_index(stored: ArraysFile) -> dict[str, Any]:
     return {**arrays, **plain, "prefix": bytes.fromhex(plain["prefix"])}
 
 
-def _about(kind: str, column: Field, n: int) -> Mapping[str, Any]:
-    return {"what": "column", "kind": kind, "column": column.name, "type": str(column.type), "slices": n}
+def _about(kind: str, column: Field, n: int, version: str) -> Mapping[str, Any]:
+    about = {"what": "column", "kind": kind, "column": column.name, "type": str(column.type), "slices": n}
+    return {**about, "version": version} if version else about
 
 
 def _of_statistics(one: ColumnStatistics, prefix: str) -> dict[str, Stored]:

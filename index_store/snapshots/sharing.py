@@ -33,12 +33,13 @@ from index_store.snapshots.state import ELSEWHERE, State, table_digest
 from index_store.storage.client import Listed
 from index_store.storage.errors import TableError
 
-__all__ = ["SLICES", "Sharing"]
+__all__ = ["SHARED_KINDS", "SLICES", "Sharing"]
 
 T = TypeVar("T")
 
 SLICES = "slices.arrays"
-_KINDS = (ColumnStats.name, PartitionValues.name)
+#: The kinds whose columns are shared.
+SHARED_KINDS = (ColumnStats.name, PartitionValues.name)
 _NOT_SHARED = ("local:", ELSEWHERE)
 #: Columns of a filter that are fetched before anybody asks for them.
 _MAX_EXPECTED = 64
@@ -73,7 +74,7 @@ class Sharing:
         """Start to read what is shared of a table in its newest state, and these columns of it."""
         if not self._is_open(table):
             return
-        names = [column_file_name(kind, column) for column in sorted(columns)[:_MAX_EXPECTED] for kind in _KINDS]
+        names = [column_file_name(kind, column) for column in sorted(columns)[:_MAX_EXPECTED] for kind in SHARED_KINDS]
         with self._lock:
             one = self._tables.get(table)
             if one is None or one.is_used:

@@ -27,7 +27,7 @@ from index_store.snapshots.cache import SnapshotCache, is_column_file
 from index_store.snapshots.column_file import StoredColumn, column_file_name, open_column, write_column
 from index_store.snapshots.manifest import Manifest
 from index_store.snapshots.private_folder import PrivateFolder
-from index_store.snapshots.sharing import SLICES
+from index_store.snapshots.sharing import SHARED_KINDS, SLICES
 from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import ChangedSlices, StoredSlices, slice_arrays
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -37,6 +37,8 @@ __all__ = ["INDEXED_FROM", "ColumnLayers", "KeptColumn", "Snapshot", "write_delt
 #: From so many slices on, a column is stored with its index for searching.
 INDEXED_FROM = 20_000
 _TOMBSTONED = "dead"
+#: How names of files of columns begin whose kinds have no versions (``column_file_name``).
+_CARRIED = tuple(f"{kind}-" for kind in SHARED_KINDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,29 +96,34 @@ class Snapshot:
         """The two layers of the slices; None when there is no delta."""
         return None if self.delta is None else Layers(len(self.base), self.tombstoned, len(self.delta))
 
-    def column(self, kind: str, column: Field) -> ColumnLayers:
-        """The stored statistics of a column. Raises UnusableError when none were stored, too."""
-        base = self.base_column(kind, column)
-        delta = self.delta_column(kind, column) if self.delta is not None else None
+    def column(self, kind: str, column: Field, version: str = "") -> ColumnLayers:
+        """The stored statistics of a column, by this version of its index. Raises UnusableError when none were stored.
+
+        Only a column without a version is carried over commits, and shared.
+        """
+        base = self.base_column(kind, column, version)
+        delta = self.delta_column(kind, column, version) if self.delta is not None else None
         return ColumnLayers(base.statistics, None if delta is None else delta.statistics)
 
-    def base_column(self, kind: str, column: Field) -> StoredColumn:
+    def base_column(self, kind: str, column: Field, version: str = "") -> StoredColumn:
         """A column in the slices of the base, tombstoned ones included."""
-        return self._column(self.base_folder, self._base_digest, kind, column, len(self.base))
+        return self._column(self.base_folder, self._base_digest, kind, column, len(self.base), version)
 
-    def delta_column(self, kind: str, column: Field) -> StoredColumn:
+    def delta_column(self, kind: str, column: Field, version: str = "") -> StoredColumn:
         """A column in the slices of the delta."""
         if self.delta_folder is None or self.delta is None:
             raise UnusableError("the snapshot has no delta")
-        return self._column(self.delta_folder, self._delta_digest, kind, column, len(self.delta))
+        return self._column(self.delta_folder, self._delta_digest, kind, column, len(self.delta), version)
 
-    def _column(self, folder: PrivateFolder, digest: str, kind: str, column: Field, n: int) -> StoredColumn:
+    def _column(
+        self, folder: PrivateFolder, digest: str, kind: str, column: Field, n: int, version: str
+    ) -> StoredColumn:
         """A column in a folder, or in the shared one."""
         file = folder.file(column_file_name(kind, column.name))
         try:
-            return open_column(file, kind, column, n)
+            return open_column(file, kind, column, n, version)
         except UnusableError:
-            sharing = self.cache.sharing
+            sharing = None if version else self.cache.sharing
             if sharing is None or not sharing.column(self.manifest.state.table, folder.name, digest, file.name):
                 raise
         return open_column(file, kind, column, n)
@@ -142,7 +149,14 @@ class Snapshot:
             if self.delta_folder is not None:
                 sharing.offer_column(table, self.delta_folder.name, self._delta_digest, file)
 
-    def keep(self, kind: str, column: Field, statistics: ColumnStatistics | None, files: FileStatistics | None) -> None:
+    def keep(
+        self,
+        kind: str,
+        column: Field,
+        statistics: ColumnStatistics | None,
+        files: FileStatistics | None,
+        version: str = "",
+    ) -> None:
         """Store statistics of all slices; ``files``: those of their files, which are stored for a base without a delta.
 
         Raises OSError.
@@ -155,13 +169,14 @@ class Snapshot:
             files = None
         if base is not None and len(base) >= INDEXED_FROM:
             base = with_index(base)
-        write_column(self.base_folder.file(name), kind, column, len(self.base), base, files)
+        write_column(self.base_folder.file(name), kind, column, len(self.base), base, files, version)
         if self.delta is not None and self.delta_folder is not None:
-            write_column(self.delta_folder.file(name), kind, column, len(self.delta), delta, None)
-        self._share_column(name)
+            write_column(self.delta_folder.file(name), kind, column, len(self.delta), delta, None, version)
+        if not version:
+            self._share_column(name)
 
     def kept_columns(self) -> list[KeptColumn]:
-        """The columns that are stored in the base."""
+        """The columns that are stored in the base, without a version."""
         columns = []
         try:
             names = _column_files(self.base_folder)
@@ -190,8 +205,8 @@ def write_delta(folder: PrivateFolder, state: State, delta: Sequence[FileSlice],
 
 
 def _column_files(folder: PrivateFolder) -> list[str]:
-    """The names of the columns in a folder. Raises OSError."""
-    return [entry.name for entry in folder.entries() if is_column_file(entry.name)]
+    """The names of the columns in a folder that are carried over and shared. Raises OSError."""
+    return [entry.name for entry in folder.entries() if is_column_file(entry.name) and entry.name.startswith(_CARRIED)]
 
 
 def _about(state: State) -> dict[str, Any]:

@@ -43,11 +43,12 @@ class SliceFiles:
 
     @classmethod
     def of(cls, slices: FileSlices) -> SliceFiles:
-        if not any(one.log_files for one in slices):  # one base file each, as in most tables
-            n = len(slices)
+        items = list(slices)  # a snapshot makes each slice whenever it is asked for
+        if not any(one.log_files for one in items):  # one base file each, as in most tables
+            n = len(items)
             return cls(
-                tuple([one.base_file or "" for one in slices]),
-                tuple([one.partition for one in slices]),
+                tuple([one.base_file or "" for one in items]),
+                tuple([one.partition for one in items]),
                 np.arange(n),
                 np.zeros(n, np.bool_),
                 np.ones(n, np.intp),
@@ -56,8 +57,8 @@ class SliceFiles:
         partitions: list[str] = []
         slice_of: list[int] = []
         is_log: list[bool] = []
-        count = np.zeros(len(slices), np.intp)
-        for i, one in enumerate(slices):
+        count = np.zeros(len(items), np.intp)
+        for i, one in enumerate(items):
             files = one.files
             count[i] = len(files)
             paths.extend(files)

@@ -15,6 +15,7 @@ docs/facts/hudi-expression-index.md; checked against the rows of tables of Hudi 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,8 +34,8 @@ from evaluator.statistics.distrust import ANCIENT_DAY, Trust
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
+from index_store.kinds.column_stats.column_stats import ColumnStats, read_columns
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.kinds.column_stats.column_stats import read_columns
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.slice_union import unite
 from index_store.kinds.column_stats.stats_by_slice import RecordMatcher
@@ -49,6 +50,7 @@ from index_store.kinds.expressions.images import images_of, might_lie_in
 from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo, read_index_info
 from index_store.kinds.record_keys.bloom_filters import load_filters
 from index_store.kinds.record_keys.record_keys import too_many_probes
+from index_store.kinds.statistics_memory import NoMemory, StatisticsMemory
 from index_store.storage.errors import StatsError, naming_column
 from index_store.table.merge_rule import merges_to_stored_values
 from index_store.table.metadata_table import Deletes, MetadataTable
@@ -87,6 +89,10 @@ class _Index:
         """Whether it indexes exactly this function of this column."""
         return self.column == column.name and name in self.function.names and column.type.kind is self.function.over
 
+    def version_over(self, column: Field) -> str:
+        """What ``index.json`` says of it, which is no part of a table's state."""
+        return json.dumps([self.function.names[0], str(self.function.result), column.name, str(column.type)])
+
 
 class ExpressionIndex:
     """All expression indexes of a table. Each is read when a filter first uses its expression."""
@@ -101,6 +107,11 @@ class ExpressionIndex:
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
         self._doubtful: dict[str, tuple[Mask, Mask]] = {}
         self._own: dict[str, ColumnStatistics | None] = {}
+        self._memory: StatisticsMemory = NoMemory()
+
+    def remember_statistics(self, memory: StatisticsMemory) -> None:
+        """Take the bounds that others have read of the same state of the table, and keep those that are read."""
+        self._memory = memory
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Functions that have an index of bounds, and look-ups in functions that have an index of filters."""
@@ -120,7 +131,7 @@ class ExpressionIndex:
             for one in self._of(name, column, is_filter=False):
                 if one.partition not in self._known:
                     with naming_column(self._metadata.storage.absolute(one.partition), column.name):
-                        self._known[one.partition] = self._build(one, column)
+                        self._known[one.partition] = self._kept(one, column)
                 statistics = self._known[one.partition]
                 if statistics is not None:
                     found[name, column.name] = statistics
@@ -245,6 +256,11 @@ class ExpressionIndex:
         """Whether the column's name once meant another column, whose values the index may be of."""
         return column.name in read_name_history(self._table.storage).reused
 
+    def _kept(self, one: _Index, column: Field) -> ColumnStatistics | None:
+        """The statistics of an index that the memory has, or those that are read."""
+        of = Field(one.partition, one.function.result)
+        return self._memory.statistics(of, one.version_over(column), lambda: self._build(one, column))
+
     def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
         """Match the records with files, apply the rules of belief, unite per slice."""
         function, files = one.function, self._matcher.files
@@ -277,7 +293,7 @@ class ExpressionIndex:
         """Slices that the column's own statistics make doubtful: days of another calendar, or another type."""
         if column.name not in self._doubtful:
             kind = column_stats(self._table, self._slices)
-            own = None if kind is None else kind.statistics([column]).get(column.name)
+            own = None if kind is None else self._bounds_of(kind, column)
             ancient = other = np.zeros(len(self._slices), np.bool_)
             if column.type.kind is Kind.DATE:
                 ancient = ~ancient if own is None else ~own.lo_known | (np.asarray(own.lo) < ANCIENT_DAY)
@@ -286,6 +302,10 @@ class ExpressionIndex:
             self._doubtful[column.name] = ancient, other
             self._own[column.name] = own
         return self._doubtful[column.name]
+
+    def _bounds_of(self, kind: ColumnStats, column: Field) -> ColumnStatistics | None:
+        required = RequiredStatistics(bounds=(column,))
+        return self._memory.in_front_of(kind).provide(required).statistics.get(column.name)
 
     def _filters(self, one: _Index, slice_indices: Iterable[int]) -> Mapping[int, BloomFilter]:
         """The filters of these slices, as far as they are one base file and have one. Each is read once."""

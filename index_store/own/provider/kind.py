@@ -30,10 +30,12 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
+from index_store.kinds.statistics_memory import KeptArrays, MakeStatistics, NoMemory, StatisticsMemory
 from index_store.own.builders.expressions import Expression
 from index_store.own.provider.own_indexes import OwnIndexes, intersection, own_indexes_of, slice_coverage
 from index_store.own.provider.sketch_index import SketchIndex
-from index_store.own.provider.slice_statistics import IndexedColumn
+from index_store.own.provider.slice_filters import SliceFilters
+from index_store.own.provider.slice_statistics import IndexedColumn, might_contain
 from index_store.storage.errors import StatsError
 
 if TYPE_CHECKING:
@@ -63,6 +65,12 @@ class OwnSketches:
         self._columns: dict[tuple[str, bool], list[IndexedColumn]] = {}
         self._statistics: dict[str, ColumnStatistics | None] = {}
         self._expressions: dict[str, ColumnStatistics | None] = {}
+        self._filters_read: dict[str, list[SliceFilters]] = {}
+        self._memory: StatisticsMemory = NoMemory()
+
+    def remember_statistics(self, memory: StatisticsMemory) -> None:
+        """Take the statistics that others have made of the same versions and state, and keep those that are made."""
+        self._memory = memory
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Everything about the columns that some index has."""
@@ -94,7 +102,8 @@ class OwnSketches:
     def statistics(self, column: Field) -> ColumnStatistics | None:
         """Statistics of a column by slice, None when no index has it. Raises StatsError."""
         if column.name not in self._statistics:
-            self._statistics[column.name] = self._best_statistics(column)
+            of = Field(f"column {column.name}", column.type)
+            self._statistics[column.name] = self._kept(of, lambda: self._best_statistics(column))
         return self._statistics[column.name]
 
     def _best_statistics(self, column: Field) -> ColumnStatistics | None:
@@ -113,18 +122,24 @@ class OwnSketches:
     def expression_statistics(self, key: str) -> ColumnStatistics | None:
         """Statistics of an expression by its canonical key, of the first index that has it. Raises StatsError."""
         if key not in self._expressions:
-            self._expressions[key] = self._read_expression(key)
+            indexed = self._expression(key)
+            self._expressions[key] = None if indexed is None else self._expression_statistics(*indexed)
         return self._expressions[key]
 
-    def _read_expression(self, key: str) -> ColumnStatistics | None:
+    def _expression_statistics(self, index: SketchIndex, expression: Expression) -> ColumnStatistics | None:
+        of = Field(f"expression {expression.key}", expression.result)
+        return self._kept(of, lambda: self._read_expression(index, expression))
+
+    def _kept(self, of: Field, make: MakeStatistics) -> ColumnStatistics | None:
+        """What the memory has of this column or expression, or what ``make`` gives."""
+        version = self._own.version
+        return self._memory.statistics(of, version, make) if version else make()
+
+    def _read_expression(self, index: SketchIndex, expression: Expression) -> ColumnStatistics | None:
         """A merged row may have the inputs of an expression from several files: then logs make a slice unknown."""
-        indexed = self._expression(key)
-        if indexed is None:
-            return None
-        index, expression = indexed
         if any(self._own.is_reused(column.name) for column in expression.columns):
             return None
-        column = index.read_expression(key)
+        column = index.read_expression(expression.key)
         if not column.per_file:
             return None
         custom_merge = self._own.custom_merge or (len(expression.columns) > 1 and not self._own.rows_are_whole)
@@ -143,15 +158,33 @@ class OwnSketches:
         del candidates  # all filters are read at once
         if lookup.function or self._own.is_reused(lookup.column.name):
             return None
-        filters = list(self._read(lookup.column, filters=True))
-        if len(lookup.values) > MAX_VALUES and any(one.has_filters for one in filters):
+        filters = self._filters(lookup.column)
+        if len(lookup.values) > MAX_VALUES and filters:
             return Declined(
                 f"{len(lookup.values):,} values are more than the {MAX_VALUES:,} looked for in filters of files"
             )
-        return intersection(
-            indexed.might_contain(lookup.values, self._own.files, custom_merge=self._own.custom_merge)
-            for indexed in filters
-        )
+        return intersection(might_contain(one, lookup.values, lookup.column) for one in filters)
+
+    def _filters(self, column: Field) -> list[SliceFilters]:
+        """The filters of a column in each index that has some, read once. Raises StatsError."""
+        if column.name not in self._filters_read:
+            of_type = column.type.kind is not Kind.OTHER
+            found = [self._filters_in(one, column) for one in self._indexes if of_type and one.has_filters(column)]
+            self._filters_read[column.name] = [one for one in found if one is not None]
+        return self._filters_read[column.name]
+
+    def _filters_in(self, index: SketchIndex, column: Field) -> SliceFilters | None:
+        made: list[SliceFilters] = []
+
+        def make() -> KeptArrays | None:
+            indexed = index.read(column, filters=True)
+            filters = indexed and indexed.filters(self._own.files, custom_merge=self._own.custom_merge)
+            made.extend([filters] if filters else [])
+            return filters.to_arrays() if filters else None
+
+        of = Field(f"filters of {column.name} in {index.path}", column.type)
+        kept = self._memory.arrays(of, self._own.version, make) if self._own.version else make()
+        return made[0] if made else None if kept is None else SliceFilters.from_arrays(kept)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """How many slices have usable statistics of each column that an index has, or filters if these are more."""

@@ -17,6 +17,7 @@ Facts: docs/facts/hudi-merging.md, docs/facts/hudi-timeline.md#file-slices.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -81,6 +82,17 @@ class OwnIndexes:
     def secondary(self) -> tuple[OwnIndex, ...]:
         """The secondary indexes that can be read."""
         return self._of_kind(SECONDARY_INDEX)
+
+    @cached_property
+    def version(self) -> str:
+        """What differs whenever another version of an index of sketches answers; "" where answers change without that.
+
+        Log files of table version 6 grow, and a sample is of no version.
+        """
+        indexes = [one for one in self.sketches if isinstance(one, OwnIndex)]
+        if len(indexes) < len(self.sketches) or (self.logs_may_grow and self.table.table_type == "MERGE_ON_READ"):
+            return ""
+        return json.dumps([[one.path, one.version.digest] for one in indexes])
 
     @property
     def faults(self) -> tuple[StatsError, ...]:

@@ -18,7 +18,7 @@ Pitfalls P13, P14 and P19 are described in docs/facts/pitfalls.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +48,14 @@ Mask = npt.NDArray[np.bool_]
 _MARGIN_MICROS, _MARGIN_DAYS = 2 * 86_400_000_000, 2
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredFilters:
+    """What a sketch of this name has stored of k files."""
+
+    sketch: str
+    stored: Stored
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PerFileStatistics:
     """Statistics of one column in k files that have the column in the same type.
@@ -58,7 +66,7 @@ class PerFileStatistics:
     row_counts   ``(k,)``: how many rows each file has, -1 where not known
     bounds       bounds of all values of each file, None when none are known
     parts        bounds of the parts of each file: its single values or its prefixes
-    filters      each is asked for values in the form of arrays and gives ``(k,) bool``: False where a file has none
+    filters      what sketches that are filters have stored of the files
     """
 
     index_rows: npt.NDArray[np.int64]
@@ -67,7 +75,7 @@ class PerFileStatistics:
     row_counts: npt.NDArray[np.int64]
     bounds: FileBounds | None = None
     parts: FileParts | None = None
-    filters: tuple[Callable[[Sequence[object]], Mask], ...] = ()
+    filters: tuple[StoredFilters, ...] = ()
 
 
 def per_file_statistics(
@@ -114,7 +122,10 @@ def per_file_statistics(
             if isinstance(fit, Trust):
                 yield replace(counted, trust=fit)
             else:
-                yield _with_bounds(counted, _decoded(rows, target, file_type), file_type.type, column.type, filters=fit)
+                decoded = _decoded(rows, target, file_type)
+                sketches = [one for _, one in decoded]
+                filters = tuple([of for of, one in decoded if fit and one.might_contain is not None])
+                yield replace(_with_bounds(counted, sketches, file_type.type, column.type), filters=filters)
 
 
 def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
@@ -122,21 +133,22 @@ def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _decoded(rows: pa.Table, target: Target, file_type: FileType) -> list[SketchStatistics]:
-    """What each sketch of the target has stored of these files. Raises FormatError."""
+def _decoded(rows: pa.Table, target: Target, file_type: FileType) -> list[tuple[StoredFilters, SketchStatistics]]:
+    """What each sketch of the target has stored of these files, and what that says. Raises FormatError."""
     decoded = []
     for sketch in target.sketches:
         fields = {field.name: sketch_field(target.on, sketch.name, field.name) for field in sketch.fields}
         if all(name in rows.column_names for name in fields.values()):
             try:
-                decoded.append(sketch.decode(Stored(_arrays(rows, fields), file_type, rows.num_rows)))
+                stored = Stored(_arrays(rows, fields), file_type, rows.num_rows)
+                decoded.append((StoredFilters(sketch.name, stored), sketch.decode(stored)))
             except (ValueError, KeyError, pa.ArrowException) as error:
                 raise FormatError(f"{sketch.name} of {target.on}: {error}") from error
     return decoded
 
 
 def _with_bounds(
-    counted: PerFileStatistics, sketches: Sequence[SketchStatistics], of: Type, wanted: Type, *, filters: bool
+    counted: PerFileStatistics, sketches: Sequence[SketchStatistics], of: Type, wanted: Type
 ) -> PerFileStatistics:
     """The statistics with what sketches add, from the type of the files to that of the column."""
     bounds = _tightest([_fitted(one.bounds, of, wanted) for one in sketches if one.bounds is not None])
@@ -149,8 +161,7 @@ def _with_bounds(
         bounds = _around_ancient(bounds, wanted)
         if not (bounds.lo_known | bounds.hi_known)[known].all():
             trust = Trust.ANCIENT
-    might_contain = tuple(one.might_contain for one in sketches if one.might_contain is not None) if filters else ()
-    return replace(counted, trust=trust, bounds=bounds, parts=parts, filters=might_contain)
+    return replace(counted, trust=trust, bounds=bounds, parts=parts)
 
 
 def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]:

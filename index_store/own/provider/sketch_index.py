@@ -46,6 +46,16 @@ class SketchIndex:
         """What is sketched of a column."""
         return next((one for one in self._plan.targets if one.on == name and one.expression is None), None)
 
+    @property
+    def path(self) -> str:
+        """Where the index is."""
+        return self._index.path
+
+    def has_filters(self, column: Field) -> bool:
+        """Whether it keeps filters of a column."""
+        target = self.target(column.name)
+        return target is not None and any(sketch.is_filter for sketch in target.sketches)
+
     @cached_property
     def expressions(self) -> Mapping[str, tuple[Target, Expression]]:
         """The expressions that can be computed of the table as it is now, by canonical key."""
@@ -65,7 +75,7 @@ class SketchIndex:
     def read(self, column: Field, *, filters: bool = False) -> IndexedColumn | None:
         """What the index knows of a column, or what its filters are; None when it has none. Raises StatsError."""
         target = self.target(column.name)
-        if target is None or (filters and not any(sketch.is_filter for sketch in target.sketches)):
+        if target is None or (filters and not self.has_filters(column)):
             return None
         sketches = tuple([sketch for sketch in target.sketches if sketch.is_filter is filters])
         return self._read(

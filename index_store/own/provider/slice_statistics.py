@@ -31,9 +31,10 @@ from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.slice_union import unite
 from index_store.own.provider.per_file_statistics import PerFileStatistics, fill_of, is_ancient
+from index_store.own.provider.slice_filters import SliceFilters
 from index_store.own.sketches.base import FileBounds
 
-__all__ = ["IndexedColumn", "ordinal_of"]
+__all__ = ["IndexedColumn", "might_contain", "ordinal_of"]
 
 Mask = npt.NDArray[np.bool_]
 #: Numbers of files among the f files of ``SliceFiles``.
@@ -61,23 +62,13 @@ class IndexedColumn:
             parts=_parts(self.per_file, of_files, files, usable),
         )
 
-    def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
-        """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.
-
-        None when there is no filter, or a reader may make one of the values of another one.
-        """
-        ordinals = [ordinal for value in values if (ordinal := ordinal_of(value, self.column)) is not None]
-        if not self.has_filters or any(is_ancient(one, self.column.type) for one in ordinals):
+    def filters(self, files: SliceFiles, *, custom_merge: bool) -> SliceFilters | None:
+        """The filters of the files of the slices; None when there is no filter."""
+        if not self.has_filters:
             return None
-        file_might_contain = np.ones(len(files.paths), np.bool_)
-        for numbers, known in self.per_file:
-            for might_contain in known.filters:
-                file_might_contain[numbers] &= might_contain(ordinals)
-            file_might_contain[numbers[known.row_counts == 0]] = False
         all_known = np.concatenate([numbers for numbers, _ in self.per_file])
-        slice_might_contain = ~_usable(files, all_known, custom_merge=custom_merge)
-        slice_might_contain[files.slice_of[file_might_contain]] = True
-        return slice_might_contain
+        usable = _usable(files, all_known, custom_merge=custom_merge)
+        return SliceFilters.of(self.per_file, files.slice_of, usable)
 
     def count_filtered(self, files: SliceFiles, *, custom_merge: bool) -> int:
         """How many slices have a filter of each of their files; a file without rows needs none."""
@@ -90,6 +81,15 @@ class IndexedColumn:
     def has_filters(self) -> bool:
         """Whether some file has a filter."""
         return any(known.filters for _, known in self.per_file)
+
+
+def might_contain(filters: SliceFilters, values: Sequence[object], column: Field) -> Mask | None:
+    """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.
+
+    None when a reader may make one of the values of another one.
+    """
+    ordinals = [ordinal for value in values if (ordinal := ordinal_of(value, column)) is not None]
+    return None if any(is_ancient(one, column.type) for one in ordinals) else filters.might_contain(ordinals)
 
 
 def ordinal_of(value: object, column: Field) -> object:

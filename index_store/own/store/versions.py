@@ -201,6 +201,11 @@ class Version:
         return sum(one.entries - one.tombstones for one in self.generations)
 
     @property
+    def digest(self) -> str:
+        """A hash that differs for different versions, whatever their number."""
+        return _digest(self.to_dict())
+
+    @property
     def size(self) -> int:
         """How many bytes the files of the version have."""
         return sum(one.size for one in self.stored)

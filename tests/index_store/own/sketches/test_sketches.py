@@ -17,6 +17,8 @@ from evaluator.language.expression import column_names
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.reference.row_oracle import value_of
 from index_store.own.builders.sketching import SketchPlan
+from index_store.own.provider.slice_filters import SliceFilters
+from index_store.own.provider.slice_statistics import might_contain as within_filters
 from tests.evaluator.strategies import SCHEMA, TYPES, leaves
 from tests.index_store.own.parquet_rows import (
     SKETCHES,
@@ -60,11 +62,13 @@ def check(
     statistics = {name: one.statistics(places, custom_merge=False) for name, one in known.items()}
 
     def might_contain(lookup, candidates):
-        return (
-            None
-            if lookup.function or lookup.column.name not in known
-            else known[lookup.column.name].might_contain(lookup.values, places, custom_merge=False)
-        )
+        if lookup.function or lookup.column.name not in known:
+            return None
+        filters = known[lookup.column.name].filters(places, custom_merge=False)
+        if filters is None:
+            return None
+        as_kept = SliceFilters.from_arrays(filters.to_arrays())  # as a snapshot has them
+        return within_filters(as_kept, lookup.values, lookup.column)
 
     found = evaluate(
         bind(expression, SCHEMA, semantics), places.slices, [StatisticsProvider("own_index", statistics, might_contain)]
