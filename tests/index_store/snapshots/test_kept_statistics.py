@@ -7,9 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,10 +43,17 @@ from tests.sampling import share
 
 SKETCHES = ("min_max", "null_count", "value_list(limit=20)", "prefix_set(limit=8)", "bloom_filter(fpp=0.01)")
 COW = "1.1.1_main_cow"
+#: Tables that are carried from commit to commit by day; the others take up to a minute each.
+BY_DAY = ("1.1.1_expr_cow", "proofs/1.1.1_expr_text_mor", "1.1.1_bucket_part_cow", "1.2.0_partcols_cow")
 #: What is looked up in every column that may have such a value.
 VALUES = (5, 10**9, "banana-zz", "k0001", "no such text")
 Answer = ColumnStatistics | None | list[bool]
 Said = dict[tuple[str, str, str], Answer]
+
+
+def at_night_but(names: Iterable[str]) -> list[Any]:
+    """The cases of these tables, most of them nightly."""
+    return [pytest.param(one, marks=[] if one in BY_DAY else pytest.mark.nightly) for one in names]
 
 
 @pytest.fixture(autouse=True)
@@ -153,7 +161,7 @@ def bring_up_to_date(path: Path, name: str = "all") -> None:
     refresh(folder_of(table, name), table, build_locally)
 
 
-@pytest.mark.parametrize("name", EXPRESSION_TABLES)
+@pytest.mark.parametrize("name", at_night_but(EXPRESSION_TABLES))
 def test_expression_indexes_say_after_every_commit_what_they_say_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path, cache: SnapshotCache
 ) -> None:
@@ -163,14 +171,14 @@ def test_expression_indexes_say_after_every_commit_what_they_say_read_whole(
     assert compared["expression_index"] > 3
 
 
-@pytest.mark.parametrize("name", share(TABLES, 8))
+@pytest.mark.parametrize("name", at_night_but(share(TABLES, 8)))
 def test_own_indexes_say_after_every_commit_and_refresh_what_they_say_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path, cache: SnapshotCache
 ) -> None:
     sketched_commit_by_commit(hudi_copy(name), tmp_path / "aside", cache)
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 16, seed=5))
+@pytest.mark.parametrize("name", at_night_but(share(FORMAT_TABLES, 16, seed=5)))
 def test_so_they_do_whatever_happened_to_the_table(name: str, tmp_path: Path, cache: SnapshotCache) -> None:
     sketched_commit_by_commit(unpack_format_table(name, tmp_path / "table"), tmp_path / "aside", cache)
 
