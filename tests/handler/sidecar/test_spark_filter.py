@@ -225,7 +225,7 @@ def test_a_large_filter_goes_to_the_planning_process_and_is_answered(sidecar, ma
     with pytest.raises(TooExpensive):
         planned(main_cow, sent)
     plan = prune(main_cow, " OR ".join(f"i = {number}" for number in range(400)), "spark-ansi", time_zone="UTC")
-    with sidecar(roots=[str(main_cow)]).client() as client:
+    with sidecar(roots=[str(main_cow)]).client(timeout=60_000) as client:
         reply = client.prune(asked(main_cow, sent, names))
     assert skipped_names(names, reply) == {item.base_file for item in plan.skipped}
 
