@@ -6,6 +6,7 @@ import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import scala.Function1;
@@ -89,30 +91,28 @@ public final class BatchedFormat extends ListFormat {
       List<Filter> filters,
       Map<String, String> options,
       Configuration configuration) {
-    StructType columns = required;
-    for (org.apache.spark.sql.types.StructField field : partition.fields()) {
-      columns = columns.add(field);
-    }
+    StructType columns = joined(required, partition);
+    BiFunction<
+            ParquetFileFormat,
+            Map<String, String>,
+            Function1<PartitionedFile, Iterator<InternalRow>>>
+        readBy =
+            (format, given) -> {
+              format.supportBatch(session, columns); // Hudi's remembers the answer, and reads by it
+              return format.buildReaderWithPartitionValues(
+                  session, data, partition, required, Seqs.of(filters), given, configuration);
+            };
     boolean inBatches =
         options.get(RETURNING_BATCH).isDefined()
             && Boolean.parseBoolean(options.get(RETURNING_BATCH).get());
     if (!inBatches) {
-      hudi.supportBatch(session, columns);
-      return hudi.buildReaderWithPartitionValues(
-          session, data, partition, required, Seqs.of(filters), options, configuration);
+      return readBy.apply(hudi, options);
     }
-    // Hudi's format remembers the answer to this question, and reads by it.
-    withoutLogs.supportBatch(session, columns);
-    Function1<PartitionedFile, Iterator<InternalRow>> batches =
-        withoutLogs.buildReaderWithPartitionValues(
-            session, data, partition, required, Seqs.of(filters), options, configuration);
-    hudi.supportBatch(session, columns);
     @SuppressWarnings({"unchecked", "cast"}) // Scala 2.13 says less of the type than 2.12
     Map<String, String> returningRows =
         (Map<String, String>) options.updated(RETURNING_BATCH, "false");
-    Function1<PartitionedFile, Iterator<InternalRow>> rows =
-        hudi.buildReaderWithPartitionValues(
-            session, data, partition, required, Seqs.of(filters), returningRows, configuration);
+    Function1<PartitionedFile, Iterator<InternalRow>> batches = readBy.apply(withoutLogs, options);
+    Function1<PartitionedFile, Iterator<InternalRow>> rows = readBy.apply(hudi, returningRows);
     SQLConf conf = session.sessionState().conf();
     return new SliceReader(
         batches,
@@ -120,6 +120,14 @@ public final class BatchedFormat extends ListFormat {
         columns,
         conf.parquetVectorizedReaderBatchSize(),
         conf.offHeapColumnVectorEnabled());
+  }
+
+  private static StructType joined(StructType first, StructType then) {
+    StructType all = first;
+    for (StructField field : then.fields()) {
+      all = all.add(field);
+    }
+    return all;
   }
 
   @Override
