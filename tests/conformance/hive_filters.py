@@ -81,6 +81,7 @@ def compiled(stack: Stack, conditions: list[str], columns: str = HIVE_COLUMNS) -
             "-Xmx1500m",
             "-Xss64m",
             "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
             f"-Dhs2.home={home}",
             f"-Dderby.stream.error.file={home}/derby.log",
             "-Duser.timezone=UTC",

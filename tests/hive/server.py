@@ -150,6 +150,7 @@ class Server:
             "--add-opens=java.sql/java.sql=ALL-UNNAMED",
             "-Xmx2g",
             "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",  # it lives for minutes: the JVM's second compiler would cost more than it saves
             f"-Dhs2.home={self.home}",
             f"-Dderby.stream.error.file={self.home}/derby.log",
             f"-Dhadoop.home.dir={self.home}",
