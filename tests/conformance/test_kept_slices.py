@@ -43,9 +43,12 @@ def test_the_filter_of_hive_skips_no_slice_with_a_match(kept: Kept, name: str, v
 
 @pytest.fixture(scope="module")
 def unlike(kept: Kept) -> dict[str, dict[str, str]]:
-    """SQL -> table -> how many slices the text alone and Hive 4's filter alone keep, where both mean the same."""
+    """SQL -> table -> how many slices the text alone and Hive 4's filter alone keep, where both mean the same.
+
+    By day of one in five tables.
+    """
     unlike: dict[str, dict[str, str]] = {}
-    for name in TABLES:
+    for name in share(TABLES, 5):
         for sql in truth_of(name).predicates:
             by_hive, by_text = kept.hive(name, sql, "4.0.1"), kept.text(name, sql)
             if by_hive is not None and by_hive != by_text and not other_meaning(sql, "4.0.1"):
@@ -57,5 +60,6 @@ def test_text_and_hive_keep_the_same_slices_where_they_mean_the_same(unlike: dic
     assert {sql: where for sql, where in unlike.items() if sql not in NOT_ALIKE} == {}
 
 
+@pytest.mark.nightly
 def test_what_is_listed_as_not_alike_still_keeps_other_slices(unlike: dict[str, dict[str, str]]) -> None:
     assert sorted(NOT_ALIKE.keys() - unlike.keys()) == [], "these keep the same now: remove them"

@@ -22,6 +22,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ
 from evaluator.statistics.columns import from_values
+from tests.sampling import examples
 
 EPOCH = datetime.datetime(1970, 1, 1)
 MINUTE, DAY = 60_000_000, 86_400_000_000
@@ -93,7 +94,7 @@ def row(c=None, z=None, dt=None):
     return {"c": c, "z": z, "dt": dt}
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(250, at_night=5000))
 @given(data=st.data())
 def test_every_reading_of_a_moment_near_a_change_is_in_the_outcome(data):
     zone, change = data.draw(st.sampled_from(CHANGES))
@@ -129,7 +130,7 @@ def test_every_reading_of_a_moment_near_a_change_is_in_the_outcome(data):
                 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(150, at_night=3000))
 @given(data=st.data())
 def test_wall_clocks_meet_instants_as_instants(data):
     zone, change = data.draw(st.sampled_from(CHANGES))

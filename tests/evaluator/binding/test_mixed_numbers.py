@@ -21,6 +21,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, Kind, Type, decimal_type
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
+from tests.sampling import examples
 
 D20, D18 = decimal_type(20, 0), decimal_type(18, 2)
 SCHEMA = Schema(
@@ -81,7 +82,7 @@ def outcomes_of(expression, field, parts, engine="spark"):
     return evaluate(bound, len(parts), [StatisticsProvider("rows", {field.name: statistics})]).outcomes.tolist()
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(200, at_night=4000))
 @given(data=st.data())
 def test_a_list_of_mixed_numbers_holds_the_value_of_every_row(data):
     field = data.draw(st.sampled_from(list(SCHEMA)))

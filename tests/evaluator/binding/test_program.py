@@ -13,6 +13,7 @@ from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.schema import Schema
 from tests.evaluator.short_forms import SPARK
+from tests.sampling import examples
 
 NAND = Program((Leaf(0), Leaf(1), And(2), Not()))
 
@@ -87,7 +88,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, at_night=2000))
 @given(tree=TREES, data=st.data())
 def test_what_is_sought_is_the_true_bit_of_the_outcome(tree: ex.HudiExpression, data: st.DataObject) -> None:
     program = bind(tree, Schema([]), SPARK).program

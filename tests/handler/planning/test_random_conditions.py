@@ -12,6 +12,7 @@ from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.sql.parsing import parse
 from tests.handler.table_rows import rows_of
+from tests.sampling import examples
 
 COMPARISONS = st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"])
 EPOCH = datetime.date(1970, 1, 1)
@@ -124,7 +125,7 @@ def rows(main_cow, table):
 
 
 @pytest.mark.parametrize("engine", ["spark", "hive"])
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(text=CONDITIONS)
 def test_no_row_is_lost_and_none_is_claimed(table, rows, engine, text):
     expression = parse(text, engine)

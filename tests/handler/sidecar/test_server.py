@@ -22,6 +22,7 @@ from handler.sidecar.wire import FrameError, check, read_call
 from tests.bench.sidecar import frame
 from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.test_service import I_IS_100
+from tests.sampling import examples
 
 HEADER = b"\x80\x01\x00\x01" + struct.pack("!i", 5) + b"prune" + struct.pack("!i", 1)
 STRUCT, LIST, MAP, STRING = 12, 15, 13, 11
@@ -173,7 +174,7 @@ def test_calls_that_are_sent_ahead_are_answered_one_after_the_other(sidecar, mai
                 expected -= 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(150, at_night=3000))
 @given(data=st.data())
 def test_a_mutated_call_is_read_or_refused(main_cow, data):
     body = bytearray(frame(main_cow, ["a", "b"], 5)[4:])

@@ -16,6 +16,7 @@ from index_store.storage.errors import FormatError
 from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import V9_SCHEMA, stats_value
+from tests.sampling import examples
 
 V6_SCHEMA = copy.deepcopy(V9_SCHEMA)
 _stats = next(field for field in V6_SCHEMA["fields"] if field["name"] == "ColumnStatsMetadata")["type"][1]
@@ -59,7 +60,7 @@ def as_stored(bound):
     return bound[0], bound[1].encode() if isinstance(bound[1], str) else bound[1]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, at_night=2000))
 @given(
     st.lists(
         st.tuples(
@@ -119,7 +120,7 @@ def test_a_schema_without_statistics_is_refused():
         ColumnStatsDecoder({"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]})
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(150, at_night=3000))
 @given(st.data())
 def test_damaged_records_are_a_format_error_or_another_record(data):
     decoder = ColumnStatsDecoder(V9_SCHEMA)

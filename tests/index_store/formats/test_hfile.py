@@ -15,6 +15,7 @@ from index_store.formats.inflate import inflate
 from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import GZ, NONE, hfile
+from tests.sampling import examples
 
 KEYS = st.binary(min_size=1, max_size=40)
 RECORDS = st.dictionaries(KEYS, st.binary(max_size=300), max_size=60)
@@ -74,7 +75,7 @@ def test_a_prefix_reads_few_blocks():
     assert source.read < source.size / 20
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(st.data(), st.sampled_from([GZ, NONE]), st.integers(1, 2))
 def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
     records = [(b"key-%03d" % i, bytes([i]) * i) for i in range(60)]

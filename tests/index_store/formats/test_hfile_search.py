@@ -14,6 +14,7 @@ from index_store.formats.hfile_search import BlockCache, HFileSearch
 from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import GZ, KEY_SUFFIX, NONE, hfile
+from tests.sampling import examples
 
 TEXTS = st.text(st.sampled_from("ab\0\1\x0d$é"), min_size=1, max_size=6).map(str.encode)
 
@@ -27,7 +28,7 @@ def value_of(search, key):
     return None if found is None else found[0][found[1] : found[2]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, at_night=2000))
 @given(
     st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
     st.lists(TEXTS, max_size=20),
@@ -66,7 +67,7 @@ def test_a_key_that_ends_like_an_entry_is_not_taken_for_one():
         assert value_of(opened(hfile([*records.items(), (key, b"mine")])), key) == b"mine"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(150, at_night=3000))
 @given(st.data())
 def test_forged_keys_before_and_behind_are_not_taken_for_entries(data):
     """Keys that hold the bytes of an entry, with lengths near the right ones."""

@@ -10,6 +10,7 @@ from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, data_insta
 from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import delete_content, log_block
+from tests.sampling import examples
 
 LOG = (
     log_block(HFILE_DATA, b"one", "20260101000000000")
@@ -91,7 +92,7 @@ def test_an_empty_log_file_is_damage():
         read_log_blocks(b"")
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, at_night=2000))
 @given(st.integers(0, len(LOG) - 1), st.integers(1, 255))
 def test_flipped_bytes_are_a_format_error_or_harmless(place, flip):
     bad = bytearray(LOG)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from index_store.formats.record_location import LocationDecoder
 from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import V9_SCHEMA
+from tests.sampling import examples
 
 LONGS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))
 TEXTS = st.one_of(st.none(), st.sampled_from(["", "p=p0", "a/b=ü", "x" * 200]))
@@ -50,7 +51,7 @@ def expected(location):
     return partition, text if index is None or index < 0 else f"{text}-{index}"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(150, at_night=3000))
 @given(
     st.fixed_dictionaries(
         {
@@ -81,7 +82,7 @@ def test_locations_are_what_was_written(location, position, meta, around):
             assert decoder.decode(around + data + around, len(around), len(around) + len(data)) == expected(location)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, at_night=2000))
 @given(st.data())
 def test_damaged_records_are_format_errors_or_other_locations(data):
     of = schema()

@@ -28,6 +28,7 @@ from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.formats.test_avro_columns import V6_SCHEMA, WRAPPED
 from tests.index_store.synthetic import GZ, NONE, V9_SCHEMA, hfile, stats_key, stats_value
+from tests.sampling import examples
 
 
 @contextmanager
@@ -228,7 +229,7 @@ def outcome(read, file):
         return "error"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(st.data())
 def test_damage_is_an_error_or_what_the_reference_reads(data):
     bounds = [(("LongWrapper", i * 10**13), ("LongWrapper", 10**16)) for i in range(30)]

@@ -34,6 +34,7 @@ from index_store.kinds.column_stats.file_rules import FileStatistics, believe
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.slice_union import unite
 from index_store.table.file_slices import FileSlice, FileSlices
+from tests.sampling import examples
 
 WRAPPERS = {
     INT: ("IntWrapper", 3),
@@ -230,7 +231,7 @@ SLICES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(SLICES)
 def test_the_union_bounds_every_value_of_every_file(slices):
     """Statistics as Hudi writes them, from values that are known: sound, and exact where every file has a record."""

@@ -24,6 +24,7 @@ from tests.index_store.conftest import TABLES
 from tests.index_store.formats.test_avro_columns import WRAPPED
 from tests.index_store.formats.test_stats_reader import lockstep_of_few
 from tests.index_store.synthetic import NONE, hfile, stats_key, stats_value
+from tests.sampling import examples
 
 
 def as_columns(values):
@@ -44,7 +45,7 @@ LAYER = st.dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(st.lists(st.tuples(LAYER, st.lists(st.integers(0, 9), max_size=2)), max_size=4))
 def test_layers_merge_as_their_records_do_one_by_one(layers):
     columns, single = Versions(), Versions()
@@ -100,7 +101,7 @@ BOUND = WRAPPED | st.tuples(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(75, at_night=1500))
 @given(
     st.lists(
         st.tuples(
