@@ -2,7 +2,8 @@
 
     python -m tests.handler.spark.extension.connect_client PORT FOLDER OUT     with `.venv/spark35`
 
-OUT becomes JSON: for each query its rows, its plan, and its rows with the extension off.
+OUT becomes JSON: for each query its rows, its plan, and its rows with the extension off. The last query of each table
+is a join whose keys alone narrow it, run with the extension and without: the server's last executions.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ def main(port: str, folder: Path, out: Path) -> None:
             plan, rows = explained(frame), rows_of(frame)
             spark.conf.set("spark.sargo.enabled", "false")
             found[f"{name}: {what}"] = {"plan": plan, "rows": rows, "without": rows_of(frame)}
+    for name in ("cow", "mor"):
+        joined = spark.table(name).join(keys, F.col("i") == keys.k).select("id", "k")
+        spark.conf.set("spark.sargo.enabled", "true")
+        rows = rows_of(joined)
+        spark.conf.set("spark.sargo.enabled", "false")
+        found[f"{name}: keys of a join"] = {"rows": rows, "without": rows_of(joined)}
     out.write_text(json.dumps(found), encoding="utf-8")
     spark.stop()
 

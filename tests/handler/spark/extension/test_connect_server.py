@@ -8,9 +8,11 @@ import re
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,12 +41,16 @@ def missing() -> str:
     return "" if has_grpc else "the client's libraries are missing: pip install 'pyspark[connect]'"
 
 
-@contextmanager
-def server(folder: Path) -> Iterator[int]:
-    """A server of Spark Connect whose extension asks the sidecar of this process; gives its port."""
-    sidecar = sidecar_of_process()
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[tuple[int, int]]:
+    """A server of Spark Connect whose extension asks the sidecar of this process; gives its port, and its UI's."""
+    sidecar = sidecar_of_process()
+    port, page = free_port(), free_port()
     asked = [str(PYTHON), "-c", "import pyspark; print(pyspark.__path__[0])"]
     home = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip())
     jars = (str(HUDI.jar), str(spark_jar(SPARK)), str(CONNECT))
@@ -57,7 +63,7 @@ def server(folder: Path) -> Iterator[int]:
         "spark.sargo.secret": sidecar.secret,
         "spark.sargo.sidecar.timeout.ms": 6000,
         "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
+        "spark.ui.port": page,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": folder / "warehouse",
     }
@@ -74,10 +80,32 @@ def server(folder: Path) -> Iterator[int]:
                 assert running.poll() is None, (folder / "server.log").read_text("utf-8")[-3000:]
                 assert time.monotonic() < ends, "the server does not start"
                 time.sleep(0.5)
-            yield port
+            yield port, page
         finally:
             running.terminate()
             running.wait(30)
+
+
+def files_of_joins(page: int) -> list[int]:
+    """How many files each join of the server read, in their order, as its UI has it. Hudi has executions of its own."""
+
+    def asked(path: str) -> list[dict[str, Any]]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{page}/api/v1/applications{path}", timeout=30) as answer:
+            found: list[dict[str, Any]] = json.load(answer)
+            return found
+
+    application = asked("")[0]["id"]
+    executions = sorted(asked(f"/{application}/sql?details=true&length=1000"), key=lambda one: int(one["id"]))
+    return [
+        sum(
+            int(metric["value"].replace(",", ""))
+            for node in execution["nodes"]
+            for metric in node["metrics"]
+            if metric["name"] == "number of files read"
+        )
+        for execution in executions
+        if any("Join" in node["nodeName"] for node in execution["nodes"])
+    ]
 
 
 @pytest.mark.spark
@@ -88,7 +116,7 @@ def test_columns_and_joins_of_a_client_skip_files(tmp_path):
         pytest.skip(why)
     for name in ("cow", "mor"):
         unpack(f"{HUDI.hudi}_wide_{name}", tmp_path / "from").rename(tmp_path / name)
-    with server(tmp_path) as port:
+    with server(tmp_path) as (port, page):
         subprocess.run(
             [
                 str(PYTHON),
@@ -102,7 +130,13 @@ def test_columns_and_joins_of_a_client_skip_files(tmp_path):
             check=True,
             timeout=300,
         )
+        read = files_of_joins(page)[-4:]
     found = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    by_keys = {what: found.pop(what) for what in ("cow: keys of a join", "mor: keys of a join")}
+    for (what, one), narrowed, whole in zip(by_keys.items(), read[::2], read[1::2], strict=True):
+        assert one["rows"] == one["without"], what
+        assert one["rows"], what
+        assert 0 < narrowed < whole, what
     assert len(found) == 6
     for what, one in found.items():
         [(kept, of)] = re.findall(r"Sargo: (\d+) of (\d+) file slices", one["plan"])
