@@ -54,7 +54,7 @@ SURVIVING = "tests/index_store/own/builders/test_surviving_rows.py"
 #: Arguments for pytest by module, in turns: what kills most in least time comes first.
 TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.outcome": (("tests/evaluator/language/test_outcome.py",),),
-    "evaluator.binding.rules": RULES,
+    "evaluator.binding.rules": (*RULES, ("tests/evaluator/binding/test_interval_sets.py",)),
     "evaluator.binding.program": (("tests/evaluator/binding/test_program.py",),),
     "evaluator.binding.operand_pairs": (
         ("tests/evaluator/binding/test_operand_pairs.py", "-k", "not the_outcome_of"),
