@@ -60,7 +60,7 @@ TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("tests/evaluator/binding/test_operand_pairs.py", "-k", "not the_outcome_of"),
         ("tests/evaluator/binding/test_operand_pairs.py",),
     ),
-    "evaluator.statistics.ranges": RULES,
+    "evaluator.statistics.ranges": (*RULES, ("tests/evaluator/binding/test_key_sets.py",)),
     "evaluator.binding.letter_preimages": (("tests/evaluator/functions/test_letter_sources.py",),),
     "evaluator.binding.text_pieces": (("tests/evaluator/functions/test_letter_sources.py",),),
     "evaluator.binding.number_preimages": (("tests/evaluator/binding/test_number_preimages.py",),),
