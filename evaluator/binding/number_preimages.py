@@ -101,11 +101,9 @@ def _windows(number: Fraction, target: Type) -> Iterator[tuple[Fraction, Fractio
 
 def _leading_digits(lo: Fraction, hi: Fraction) -> str:
     """The digits with which all numbers from lo on and below hi begin."""
-    exponent = len(str(math.floor(lo))) - 1 if lo >= 1 else -len(str(math.floor(1 / lo)))
-    while Fraction(10) ** exponent > lo:
+    exponent = len(str(lo.numerator)) - len(str(lo.denominator))  # of ten, or one too high
+    if Fraction(10) ** exponent > lo:
         exponent -= 1
-    while Fraction(10) ** (exponent + 1) <= lo:
-        exponent += 1
     unit = Fraction(10) ** (exponent - _DIGITS + 1)
     first, last = str(math.floor(lo / unit)), str(math.ceil(hi / unit) - 1)
     if len(first) != len(last):

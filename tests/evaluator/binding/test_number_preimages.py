@@ -132,3 +132,49 @@ def test_a_number_that_rounding_reaches_keeps_its_texts(target: Type) -> None:
     for text in ("8", "7.99999999999999999", "8.00000000000000001", "7999999999999999999e-18", "8e0", "80e-1"):
         expression = ex.Compare("=", ex.Cast(col("s"), target), lit(value, target))
         assert "T" in outcome_of(expression, {"s": stats(STRING, text, text + "~")}, legacy)
+
+
+@pytest.mark.parametrize(
+    ("value", "lo", "hi", "found"),
+    [
+        ("1e-20", "5", "6", "TFN"),  # zero rounds up to it, in any spelling
+        ("44e-20", "5", "6", "FN"),
+        ("50e-20", "42", "43", "FN"),  # a unit below is as far as rounding reaches
+        ("48e-20", "5", "6", "FN"),  # and a unit above
+        ("48e-38", "483e-39", "483e-39", "TFN"),
+        ("48e-38", "477e-39", "477e-39", "TFN"),
+    ],
+)
+def test_decimals_are_rounded_by_less_than_a_unit(value: str, lo: str, hi: str, found: str) -> None:
+    legacy = Semantics.named("spark-legacy", "UTC")
+    target = decimal_type(38, 38 if value.endswith("38") else 20)
+    expression = ex.Compare("=", ex.Cast(col("s"), target), lit(Decimal(value), target))
+    assert outcome_of(expression, {"s": stats(STRING, lo, hi)}, legacy) == found
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "text", "found"),
+    [
+        # eight digits are compared
+        (BIGINT, 123456789, "123456781", "TFN"),
+        (BIGINT, 123456789, "12345679", "FN"),
+        (BIGINT, 100000000, "100000001", "TFN"),
+        (BIGINT, 999999999, "999999991", "TFN"),
+        # a float is rounded by less than a millionth, a double by less than a thousandth of that
+        (FLOAT, 8.0, "799991", "FN"),
+        (FLOAT, 8.0, "7999991", "TFN"),
+        (FLOAT, 8.0, "800001", "TFN"),
+        (FLOAT, 8.0, "80002", "FN"),
+        (DOUBLE, 12345678.015, "123456771", "FN"),
+        (DOUBLE, 12345678.007, "123456771", "TFN"),
+        # and of very small ones nothing is known
+        (FLOAT, 1.5e-30, "5", "FN"),
+        (FLOAT, 0.5e-30, "7", "TFN"),
+        (DOUBLE, 1.5e-300, "5", "FN"),
+        (DOUBLE, 0.5e-300, "7", "TFN"),
+    ],
+)
+def test_how_closely_texts_are_told_apart(target: Type, value: float, text: str, found: str) -> None:
+    legacy = Semantics.named("spark-legacy", "UTC")
+    expression = ex.Compare("=", ex.Cast(col("s"), target), lit(value, target))
+    assert outcome_of(expression, {"s": stats(STRING, text, text + "~")}, legacy) == found

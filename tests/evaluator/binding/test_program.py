@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
+from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.binding.truth_values import Possible, TruthValue
 from evaluator.language import expression as ex
 from evaluator.language import outcome
@@ -71,10 +73,42 @@ def test_one_leaf_and_one_and_of_leaves_are_flat(steps: tuple[Step, ...], flat: 
 def test_leaves_and_forms_of_steps_are_listed() -> None:
     assert NAND.leaf_indices == (0, 1)
     assert [step.arity for step in NAND.steps] == [0, 0, 2, 1]
+    assert Refine(outcome.TRUE).arity == 2
     assert [NAND.uses(form) for form in (Leaf, Not, And, Or)] == [True, True, True, False]
     assert NAND.sought_values() == {0: TruthValue.FALSE, 1: TruthValue.FALSE}
     assert Possible("t", "f", "n")[TruthValue.NULL] == "n"
     assert [value.bit for value in TruthValue] == [outcome.TRUE, outcome.FALSE, outcome.NULL]
+
+
+def sought_in(*steps: Step) -> str:
+    """What is asked of the leaves, as text."""
+    return Program(steps).fold_sought(
+        leaf=lambda index, sought: f"{index} {sought.name}",
+        conjoin=lambda operands: f"({' and '.join(operands)})",
+        disjoin=lambda operands: f"({' or '.join(operands)})",
+    )
+
+
+def test_a_refinement_is_asked_where_it_rules_out_what_is_sought() -> None:
+    rules_out_true, rules_out_false = Refine(outcome.TRUE), Refine(outcome.FALSE | outcome.NULL)
+    assert sought_in(Leaf(0), Leaf(1), rules_out_true) == "(0 TRUE and 1 TRUE)"
+    assert sought_in(Leaf(0), Leaf(1), rules_out_false) == "0 TRUE"
+    assert sought_in(Leaf(0), Leaf(1), rules_out_true, Not()) == "0 FALSE"
+    assert sought_in(Leaf(0), Leaf(1), rules_out_false, Not()) == "(0 FALSE and 1 FALSE)"
+    both = (Leaf(0), Leaf(1), rules_out_true, Leaf(2), Leaf(3), rules_out_false, Or(2))
+    assert sought_in(*both) == "((0 TRUE and 1 TRUE) or 2 TRUE)"
+
+
+def test_a_refinement_changes_the_result_before_it() -> None:
+    program = Program((Leaf(5), Leaf(0), Leaf(1), Refine(outcome.TRUE), And(2)))
+
+    def folded(**refine: Any) -> str:
+        return program.fold(
+            leaf=str, negate=lambda one: f"not {one}", conjoin=" and ".join, disjoin=" or ".join, **refine
+        )
+
+    assert folded() == "5 and 0"
+    assert folded(refine=lambda result, leaf, bits: f"{result} without {leaf} of {bits}") == "5 and 0 without 1 of 1"
 
 
 TREES = st.recursive(
