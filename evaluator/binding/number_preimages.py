@@ -90,7 +90,7 @@ def _windows(number: Fraction, target: Type) -> Iterator[tuple[Fraction, Fractio
             yield number, number + 1  # the digits behind the point are cut off
         return
     if target.kind is Kind.DECIMAL:
-        margin, least = Fraction(1, 10**target.scale), Fraction(2, 10**target.scale)
+        margin = least = Fraction(1, 10**target.scale)
     else:
         share, least = _ROUNDING[target.kind]
         margin = number * share

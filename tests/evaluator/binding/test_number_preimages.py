@@ -141,6 +141,7 @@ def test_a_number_that_rounding_reaches_keeps_its_texts(target: Type) -> None:
         ("44e-20", "5", "6", "FN"),
         ("50e-20", "42", "43", "FN"),  # a unit below is as far as rounding reaches
         ("48e-20", "5", "6", "FN"),  # and a unit above
+        ("98765432105e-20", "987654329", "987654329~", "TFN"),  # eight digits are compared
         ("48e-38", "483e-39", "483e-39", "TFN"),
         ("48e-38", "477e-39", "477e-39", "TFN"),
     ],
@@ -169,9 +170,9 @@ def test_decimals_are_rounded_by_less_than_a_unit(value: str, lo: str, hi: str, 
         (DOUBLE, 12345678.007, "123456771", "TFN"),
         # and of very small ones nothing is known
         (FLOAT, 1.5e-30, "5", "FN"),
-        (FLOAT, 0.5e-30, "7", "TFN"),
+        (FLOAT, 0.75e-30, "8", "TFN"),
         (DOUBLE, 1.5e-300, "5", "FN"),
-        (DOUBLE, 0.5e-300, "7", "TFN"),
+        (DOUBLE, 0.75e-300, "8", "TFN"),
     ],
 )
 def test_how_closely_texts_are_told_apart(target: Type, value: float, text: str, found: str) -> None:

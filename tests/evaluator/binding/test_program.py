@@ -100,15 +100,17 @@ def test_a_refinement_is_asked_where_it_rules_out_what_is_sought() -> None:
 
 
 def test_a_refinement_changes_the_result_before_it() -> None:
-    program = Program((Leaf(5), Leaf(0), Leaf(1), Refine(outcome.TRUE), And(2)))
+    program = Program((Leaf(7), Leaf(5), Leaf(0), Leaf(1), Refine(outcome.TRUE), And(3)))
 
     def folded(**refine: Any) -> str:
         return program.fold(
             leaf=str, negate=lambda one: f"not {one}", conjoin=" and ".join, disjoin=" or ".join, **refine
         )
 
-    assert folded() == "5 and 0"
-    assert folded(refine=lambda result, leaf, bits: f"{result} without {leaf} of {bits}") == "5 and 0 without 1 of 1"
+    assert folded() == "7 and 5 and 0"
+    assert (
+        folded(refine=lambda result, leaf, bits: f"{result} without {leaf} of {bits}") == "7 and 5 and 0 without 1 of 1"
+    )
 
 
 TREES = st.recursive(
