@@ -8,7 +8,7 @@ from evaluator.language.errors import UnsupportedError
 from handler import open_table
 from index_store.table.merge_rule import COMMIT_TIME_STRATEGY, EVENT_TIME_STRATEGY, PAYLOAD_PACKAGE
 from index_store.table.row_precedence import row_precedence, why_not_committed
-from tests.index_store.merged_tables import Group, Written, instant, log_name, write_merged
+from tests.index_store.merged_tables import FIELDS, SCHEMA, Group, Written, instant, log_name, write_merged
 
 ROWS = [Group([{"k": "a", "ts": 1, "i": 3, "s": "x"}], [Written(instant(1), [{"k": "a", "ts": 2, "i": 4, "s": "x"}])])]
 EVENT, COMMIT = ({"hoodie.record.merge.mode": f"{mode}_TIME_ORDERING"} for mode in ("EVENT", "COMMIT"))
@@ -65,6 +65,17 @@ def test_the_rule_of_a_table(tmp_path, version, properties, ordering, by_commit)
 def test_a_table_whose_rule_is_not_known_is_refused(tmp_path, version, properties, why):
     with pytest.raises(UnsupportedError, match=why):
         row_precedence(written(tmp_path, version, properties))
+
+
+@pytest.mark.parametrize(("column", "is_refused"), [("_hoodie_operation", True), ("_HOODIE_operation", False)])
+def test_a_table_that_keeps_changes_as_rows_is_refused(tmp_path, monkeypatch, column, is_refused):
+    monkeypatch.setitem(SCHEMA, "fields", [*FIELDS, {"name": column, "type": ["null", "string"]}])
+    table = written(tmp_path, 9, EVENT)
+    if is_refused:
+        with pytest.raises(UnsupportedError, match="changes as rows"):
+            row_precedence(table)
+    else:
+        assert row_precedence(table).ordering == "ts"
 
 
 @pytest.mark.parametrize("version", [8, 9])
