@@ -178,6 +178,13 @@ def test_p14_a_bound_of_an_unknown_unit_holds_the_moment_in_both_units(second, m
     assert recent == 253_402_300_800_000 + abs(moment)
 
 
+def test_p14_the_first_and_the_last_moment_in_milliseconds_are_widened_and_no_other() -> None:
+    first, last = -62_135_596_800_000, 253_402_300_799_999
+    numbers = counts(first - 1, first, last, last + 1)
+    assert distrust.widen_unknown_unit(numbers, upper=False).tolist() == [first - 1, first * 1000, last, last + 1]
+    assert distrust.widen_unknown_unit(numbers, upper=True).tolist() == [first - 1, first, last * 1000 + 999, last + 1]
+
+
 @pytest.mark.parametrize(
     ("value", "upper", "expected"),
     [
