@@ -79,6 +79,7 @@ def kept(table, text, **options) -> list[str]:
         ("i IN (6, 9, 19)", ["g0-0"], []),
         ("i BETWEEN 6 AND 19", ["g0-0"], []),
         ("i = 20 AND s < 'c'", ["g0-0"], []),
+        ("i = 20 AND s < 'c' AND ts > 0", ["g0-0"], []),
         ("i = 5 AND s < 'c'", ["g0-0"], ["g0-0"]),
         ("i = 20", ["g0-0"], ["g0-0"]),
         ("i = 5", ["g0-0"], ["g0-0"]),
@@ -290,6 +291,7 @@ def test_bounds_of_an_expression_of_two_columns_hold_for_whole_rows(tmp_path):
     assert kept(opened(folder, at, STORED), "i + ts = 4") == ["g0-0"]
     assert kept(opened(folder, at), "i + ts = 4") == []
     assert kept(opened(folder, at), "i + ts = 22") == ["g0-0"]
+    assert kept(opened(folder, at), "i + ts = 22 AND s < 'c'") == []
 
 
 # -- random tables
