@@ -17,6 +17,7 @@ from index_store.opened_table import open_table
 from tests.handler.object_stores.test_awkward_places import NAMES as PARTITIONS
 from tests.handler.object_stores.test_awkward_places import PLACES, of_partition
 from tests.handler.spark.real_tables import unpack
+from tests.sampling import share
 
 NAMES = ["a b%20c#d", "a?b+c&d=e", "'\"äö€{f,g}*[a]"]
 
@@ -47,7 +48,7 @@ def test_the_rows_of_awkward_partitions_are_those_of_a_reading_without_skipping(
         assert sorted(row.id for row in source.where(condition).collect()) == ids, name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 3))
 def test_a_table_at_an_awkward_location(spark, tmp_path, name):
     table = tmp_path / name
     shutil.copytree(unpack("1.1.1_main_cow", tmp_path / "unpacked"), table)

@@ -185,9 +185,9 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     table, schema, frame, source = real
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
-    more = share(MORE, 3)
-    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(20, at_night=40))), "id")
-    assert len(answers) > len(more) + examples(10, at_night=20)
+    more = share(MORE, 6)
+    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(12, at_night=40))), "id")
+    assert len(answers) > len(more) + examples(6, at_night=20)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {
         text: contradictions(to_expression(spark, schema, text), truths, table.table.schema, source, semantics)
