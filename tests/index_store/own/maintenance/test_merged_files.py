@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handler import open_table
-from index_store.own.maintenance.merged_files import BASE_BYTES, LOG_BYTES, MAX_LOGS, why_not_merged
+from index_store.own.maintenance.merged_files import BASE_BYTES, LOG_BYTES, MAX_LOGS, sketched_files, why_not_merged
 from index_store.table.file_slices import FileSlice
 from tests.index_store.merged_tables import Group, Written, base_name, instant, log_name, write_merged
 
@@ -44,3 +44,25 @@ def test_what_is_merged(table, base, logs, sizes, why):
     listed = {path: sizes.get(path, 1_000) for path in item.files}
     found = why_not_merged(table, item, {path: size for path, size in listed.items() if size is not None})
     assert (why in found) if why else found == ""
+
+
+def sketched(tmp_path, groups, **properties):
+    return sketched_files(open_table(write_merged(tmp_path / "t", groups, properties=properties), cache=None).table)
+
+
+@pytest.mark.parametrize("of_type", ["MERGE_ON_READ", "COPY_ON_WRITE"])
+def test_a_table_without_log_files_has_nothing_to_merge(tmp_path, of_type):
+    found = sketched(tmp_path, [Group([ROW])], **{"hoodie.table.type": of_type})
+    assert (found.files.num_rows, found.instant, found.logged, found.refused) == (1, instant(0), 0, {})
+
+
+def test_what_is_not_merged_is_named_by_its_first_file(tmp_path):
+    write = Written(instant(1), [ROW])
+    found = sketched(
+        tmp_path, [Group([ROW], [write]), Group(None, [write])], **{"hoodie.record.merge.strategy.id": "another"}
+    )
+    assert found.logged == 2
+    assert found.refused.keys() == {BASE, log_name(1, instant(1))}
+    assert set(found.refused.values()) == {
+        "rows that are merged column by column, or by a payload or merger of the user's own"
+    }
