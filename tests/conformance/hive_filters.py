@@ -26,6 +26,7 @@ from typing import Any
 from tests.conformance.cases import CASES
 from tests.hive.server import HIVE_3, HIVE_4, OPENED, ROOT, STACKS, Stack, build, site
 from tests.hive.tables import HUDI_COLUMNS
+from tests.jvm_flags import SHORT_LIVED
 from tests.tables.rows import COLUMNS
 
 STORED = Path(__file__).parent / "hive_filters.json.xz"
@@ -80,8 +81,7 @@ def compiled(stack: Stack, conditions: list[str], columns: str = HIVE_COLUMNS) -
             "--add-opens=java.sql/java.sql=ALL-UNNAMED",
             "-Xmx1500m",
             "-Xss64m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
+            *SHORT_LIVED,
             f"-Dhs2.home={home}",
             f"-Dderby.stream.error.file={home}/derby.log",
             "-Duser.timezone=UTC",

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.jvm_flags import SHORT_LIVED
+
 ROOT = Path(__file__).parent.parent.parent
 STACKS = Path(__file__).parent / "stack"
 LOCAL = STACKS / "local"
@@ -149,8 +151,7 @@ class Server:
         flags += [
             "--add-opens=java.sql/java.sql=ALL-UNNAMED",
             "-Xmx2g",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",  # it lives for minutes: the JVM's second compiler would cost more than it saves
+            *SHORT_LIVED,
             f"-Dhs2.home={self.home}",
             f"-Dderby.stream.error.file={self.home}/derby.log",
             f"-Dhadoop.home.dir={self.home}",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.jvm_flags import SHORT_LIVED
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -57,10 +59,7 @@ def session(release: Release | None, home: Path) -> SparkSession:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    jvm = (
-        "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
-        "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
-    )
+    jvm = f"-Duser.timezone=UTC {' '.join(SHORT_LIVED)} --add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
     settings = {
         "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -14,21 +14,21 @@ from evaluator.language.key_set import KeySet
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, Type, decimal_type
 from tests.evaluator.short_forms import NULL, col, lit, outcome_of, stats
 
-TEXTS = ("", "a", "aä", "b", "ba", "c", "z", "ä", "😀")
-#: The values of a type in ascending order, of which every third one is a key; and as a key set has them.
-VALUES: dict[Type, tuple[Sequence[Any], Sequence[Any]]] = {
-    BIGINT: (range(-4, 5), range(-4, 5)),
-    DATE: (range(18_260, 18_269), range(18_260, 18_269)),
-    TIMESTAMP: (range(0, 9_000_000, 1_000_000), range(0, 9_000_000, 1_000_000)),
-    STRING: (TEXTS, TEXTS),
-    decimal_type(10, 2): ([Decimal(n).scaleb(-2) for n in range(-4, 5)], range(-4, 5)),
+#: The values of a type in ascending order, of which every third one is a key.
+VALUES: dict[Type, Sequence[Any]] = {
+    BIGINT: range(-4, 5),
+    DATE: range(18_260, 18_269),
+    TIMESTAMP: range(0, 9_000_000, 1_000_000),
+    STRING: ("", "a", "aä", "b", "ba", "c", "z", "ä", "😀"),
+    decimal_type(10, 2): [Decimal(n).scaleb(-2) for n in range(-4, 5)],
 }
 
 
 @pytest.mark.parametrize("of", VALUES, ids=str)
 def test_every_range_has_the_outcomes_of_its_values(of: Type) -> None:
-    values, stored = VALUES[of]
-    keys = ex.InKeys(col("x"), KeySet.of(of, list(stored[1::3])))
+    values = VALUES[of]
+    stored = [int(value.scaleb(of.scale)) if isinstance(value, Decimal) else value for value in values]
+    keys = ex.InKeys(col("x"), KeySet.of(of, stored[1::3]))
     literals = ex.In(col("x"), tuple(lit(value, of) for value in values[1::3]))
     seen = set()
     for lo, hi in itertools.combinations_with_replacement(values, 2):

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.jvm_flags import SHORT_LIVED
+
 #: Spark 3.5 has no data sources in Python: what is about ours is left out there.
 collect_ignore = (
     []
@@ -43,8 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .appName("sargo-tests")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "1g")
-        # Many small plans: the JVM's second compiler would cost more than it saves.
-        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+        .config("spark.driver.extraJavaOptions", " ".join(SHORT_LIVED))
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "2")

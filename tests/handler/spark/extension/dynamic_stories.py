@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 from tests.handler.spark.extension.dynamic_tables import rows_of, write_tables
 from tests.handler.spark.extension.dynamic_truth import Truth
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
+from tests.jvm_flags import SHORT_LIVED
 from tests.tables.releases import RELEASES
 
 __all__ = ["STORIES", "SWITCHES", "WAYS", "Story", "Switch"]
@@ -206,7 +207,7 @@ def session(jar: str, home: Path) -> SparkSession:
         "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": " ".join(("-Duser.timezone=UTC", *SHORT_LIVED)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.jars": f"{jar},{RELEASES['1.2.0'].jar}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import time
 import urllib.request
@@ -20,6 +19,7 @@ from handler.shipped.artefacts import MissingError, spark_jar
 from handler.spark.extension.in_process import sidecar_of_process
 from handler.spark.extension.installing import CLASS
 from tests.conformance.stored_truth import unpack
+from tests.hive.server import free_port
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
 SPARK = "3.5.5"
@@ -39,11 +39,6 @@ def missing() -> str:
             return f"{path.name} is missing (make test-spark35)"
     has_grpc = subprocess.run([str(PYTHON), "-c", "import grpc, grpc_status"], capture_output=True).returncode == 0
     return "" if has_grpc else "the client's libraries are missing: pip install 'pyspark[connect]'"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @contextmanager
