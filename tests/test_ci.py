@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
-PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=30", "docs"]
+PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=20", "docs"]
 SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
 JAVA = [".venv/.hive-installed", "test-java", "test-hooks", "test-hive PART=quick"]
 
@@ -16,11 +16,11 @@ def _run(tmp_path, ci, tools, fails=""):
     """What ended, and the targets that were made; two parts of a run are made at once, so in no order."""
     tools_here, log, copy = tmp_path / "tools", tmp_path / "targets", tmp_path / "repository" / ".ci" / "run"
     tools_here.mkdir()
-    make = f'#!/bin/bash\necho "$*" >> "{log}"\nif [[ "$*" == "{fails}" ]]; then exit 3; fi\n'
+    make = f'#!/bin/bash\necho "$*" >> "{log}"\nif [[ "$*" == "{fails}" ]]; then echo FAILED one; exit 3; fi\n'
     for name in [*tools, "make"]:
         (tools_here / name).write_text(make if name == "make" else "#!/bin/bash\n")
         (tools_here / name).chmod(0o755)
-    for name in ("dirname", "mkdir", "cat"):
+    for name in ("dirname", "mkdir", "cat", "tee", "grep", "tail"):
         (tools_here / name).symlink_to(shutil.which(name))
     copy.parent.mkdir(parents=True)
     shutil.copy(RUN, copy)
@@ -57,3 +57,9 @@ def test_a_target_that_fails_fails_the_run(tmp_path, target):
     done, made = _run(tmp_path, "true", ["mvn", "javac", "git"], fails=target)
     assert done.returncode != 0
     assert target in made
+
+
+@pytest.mark.parametrize("target", [one for one in PYTHON + JAVA if not one.startswith((".venv", "lint"))])
+def test_a_failed_run_ends_with_what_failed(tmp_path, target):
+    done, _ = _run(tmp_path, "true", ["mvn", "javac"], fails=target)
+    assert done.stdout.rstrip().endswith("What failed, of build/*tests.log:\nFAILED one")
