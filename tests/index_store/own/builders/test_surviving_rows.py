@@ -10,11 +10,14 @@ import pytest
 from pyarrow import parquet
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import decimal_type
 from index_store import FileSlice, TableError, open_table
 from index_store.formats.log_file import read_log_blocks
-from index_store.own.builders.surviving_rows import merge_slice
+from index_store.own.builders.surviving_rows import _OneType, merge_slice
 from index_store.own.store.merged_slices import MergedPart, is_merged, merged_parts, merged_slices
+from index_store.storage.errors import FormatError
 from index_store.table.file_rows import read_rows
+from index_store.table.file_types import FileType
 from index_store.table.row_precedence import row_precedence, why_not_committed
 from tests.handler.spark.true_rows import reads, true_rows, unpack
 
@@ -120,12 +123,12 @@ def test_no_merged_row_of_hudi_is_lost(name, tmp_path):
         assert hidden > 0
 
 
-def _rows(path, table, one, more=0):
-    """The rows that are left of a slice; ``more``: how many bytes more than there are were listed."""
+def _rows(path, table, one):
+    """The rows that are left of a slice."""
     base_part, *_ = merged_parts(one)
     merged = merge_slice(table.storage, base_part, [KEY, NUMBER], row_precedence(table))
     for part in merged_parts(one):
-        yield from merged.rows_of(part, _size(path, part.files) + more)
+        yield from merged.rows_of(part, _size(path, part.files))
 
 
 def _table(tmp_path, name="merging_1.2.0_types"):
@@ -136,10 +139,13 @@ def _table(tmp_path, name="merging_1.2.0_types"):
 
 def test_files_of_another_length_than_listed_are_refused(tmp_path):
     path, table, one = _table(tmp_path)
-    assert list(_rows(path, table, one))
-    for more in (-1, 1):
-        with pytest.raises(TableError, match="were listed"):
-            list(_rows(path, table, one, more))
+    merged = merge_slice(table.storage, merged_parts(one)[0], [KEY, NUMBER], row_precedence(table))
+    for part in merged_parts(one):
+        size = _size(path, part.files)
+        assert list(merged.rows_of(part, size))
+        for listed in (size - 1, size + 1):
+            with pytest.raises(TableError, match=f"its files have {size:,} bytes, and {listed:,} were listed"):
+                list(merged.rows_of(part, listed))
 
 
 def test_a_key_that_stands_twice_in_the_base_file_hides_no_row(tmp_path):
@@ -181,6 +187,12 @@ def test_decimals_of_more_than_18_digits_are_no_ordering_values(tmp_path):
         else:
             with pytest.raises(TableError, match=r"ordering field big: decimal\(38,6\)"):
                 list(_rows(path, table, one))
+
+
+def test_the_most_digits_of_an_ordering_value():
+    _OneType("ts", {FileType.of(decimal_type(18, 2))})
+    with pytest.raises(FormatError, match=r"ordering field ts: decimal\(19,2\)"):
+        _OneType("ts", {FileType.of(decimal_type(19, 2))})
 
 
 def test_a_slice_of_one_log_file_has_its_records(tmp_path):
