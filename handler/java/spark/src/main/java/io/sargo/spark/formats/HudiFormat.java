@@ -8,6 +8,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.ObjectStreamClass;
 import java.lang.reflect.Field;
+import java.util.Arrays;
 import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 
@@ -18,6 +19,9 @@ final class HudiFormat {
       "org.apache.spark.sql.execution.datasources.parquet.HoodieFileGroupReaderBased";
 
   private static final String MERGES = "isMOR";
+
+  /** Hudi 1.0 repeats the answer that it gave first, here that of a table with log files. */
+  private static final String HAS_ANSWERED = "supportBatchCalled";
 
   private HudiFormat() {}
 
@@ -38,6 +42,9 @@ final class HudiFormat {
     try {
       ParquetFileFormat copy = (ParquetFileFormat) copy(format);
       field(copy, MERGES).setBoolean(copy, false);
+      if (has(copy, HAS_ANSWERED)) {
+        field(copy, HAS_ANSWERED).setBoolean(copy, false);
+      }
       return copy;
     } catch (IOException | ReflectiveOperationException | RuntimeException e) {
       throw new Untouched("Hudi's format is not as expected: " + e);
@@ -50,6 +57,11 @@ final class HudiFormat {
     } catch (ReflectiveOperationException | RuntimeException e) {
       return !name.equals(MERGES); // then it is left as it is
     }
+  }
+
+  private static boolean has(FileFormat format, String name) {
+    return Arrays.stream(format.getClass().getDeclaredFields())
+        .anyMatch(field -> field.getName().equals(name));
   }
 
   private static Field field(FileFormat format, String name) throws NoSuchFieldException {
