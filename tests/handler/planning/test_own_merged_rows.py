@@ -94,7 +94,7 @@ def test_values_that_a_log_file_took_away_keep_no_slice(tmp_path, version, text,
     assert kept(opened(folder, at), text) == merged
 
 
-@pytest.mark.parametrize(("ordering", "kept_for_it"), [(None, []), (7, []), (5, []), (3, ["g0-0"])])
+@pytest.mark.parametrize(("ordering", "kept_for_it"), [(None, []), (7, []), (5, []), (3, ["g0-0"]), (0, ["g0-0"])])
 def test_a_deletion_hides_a_row_whose_ordering_value_is_not_greater(tmp_path, ordering, kept_for_it):
     group = Group([row("a", 5, 3), row("b", 1, 9)], [Written(instant(1), [row("b", 2, 9)])])
     late = Written(instant(2), deleted=["a"], late=[ordering])

@@ -189,6 +189,24 @@ def test_decimals_of_more_than_18_digits_are_no_ordering_values(tmp_path):
                 list(_rows(path, table, one))
 
 
+@pytest.mark.parametrize(
+    ("name", "type_", "why"),
+    [
+        (KEY, None, "a row without a record key"),
+        (KEY, pa.int64(), "a row without a record key: bigint"),
+        ("ts", pa.int32(), "ordering field ts: int beside bigint"),
+    ],
+)
+def test_a_base_file_whose_keys_or_ordering_values_are_not_those_of_its_log_files(tmp_path, name, type_, why):
+    path, table, one = _table(tmp_path)
+    base = parquet.read_table(path / one.base_file)
+    values = [None, *base.column(name).to_pylist()[1:]] if type_ is None else range(len(base))
+    changed = pa.array(values, type_ or base.column(name).type)
+    parquet.write_table(base.set_column(base.column_names.index(name), name, changed), path / one.base_file)
+    with pytest.raises(TableError, match=why):
+        list(_rows(path, table, one))
+
+
 def test_the_most_digits_of_an_ordering_value():
     _OneType("ts", {FileType.of(decimal_type(18, 2))})
     with pytest.raises(FormatError, match=r"ordering field ts: decimal\(19,2\)"):
