@@ -8,7 +8,6 @@ A table whose indexes know everything that a filter asks pays a look at a few fl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.evaluation.layered_providers import LayeredProvider
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.layers import Layers
@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class OpenSlices:
     """What footers can add to the statistics that a filter requires. ``on_failure`` takes the error of reading them."""
 

@@ -14,13 +14,13 @@ Sources: Spark ``BinaryArithmeticWithDatetimeResolver``; Hive ``GenericUDFOPDTIP
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from evaluator.binding.operands import BoundConstant, BoundOperand
 from evaluator.functions.base import Argument
 from evaluator.functions.constants import with_dates
 from evaluator.language.epoch import DAY
 from evaluator.language.interval import point
+from evaluator.language.records import record
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import DATE, INT, Kind
@@ -30,7 +30,7 @@ __all__ = ["DateShift", "date_shift", "read_texts_as_dates"]
 _DAY_COUNTS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DateShift:
     """``function(date, count)``, which is a date; ``as_timestamp``: the engine makes a timestamp of it."""
 

@@ -9,7 +9,6 @@ Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import assert_never
@@ -22,7 +21,7 @@ from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.interval import Interval
 from evaluator.language.like import LikePattern
 from evaluator.language.outcome import FALSE, NULL, TRUE
-from evaluator.language.records import record
+from evaluator.language.records import entity, record
 from evaluator.language.schema import Field
 from evaluator.language.text_order import successor
 from evaluator.language.types import STRING, Kind
@@ -64,7 +63,7 @@ class Comparison:
     right: BoundOperand
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Membership:
     """``operand IN members``."""
 
@@ -97,14 +96,14 @@ def text_constant(value: str) -> BoundConstant:
     return BoundConstant(value, Interval(value, value, False, True), STRING)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NullTest:
     """``operand IS NULL``."""
 
     operand: BoundOperand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutOfRange:
     """``operand`` against a constant that its type cannot hold: the same ``truth`` for every value (P10).
 
@@ -144,7 +143,7 @@ class IntervalSets:
     of_null: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fixed:
     """The same outcome in every slice: a constant, or unknown."""
 

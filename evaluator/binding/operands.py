@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from evaluator.binding.declared_types import NUMBERS
 from evaluator.functions import FUNCTIONS
@@ -73,7 +72,7 @@ class BoundConstant:
         return self.of_clock and (self.interval.null or not self.interval.is_point)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundFunction:
     """A function or a cast over operands, at least one of which reads a column. ``type`` is that of the result."""
 
@@ -95,7 +94,7 @@ class BoundFunction:
             return UNKNOWN  # other bounds may be decided, these are not
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundSingle(BoundFunction):
     """A function that is known where each argument has one value (``evaluator.functions.single_values``)."""
 
@@ -108,7 +107,7 @@ class BoundSingle(BoundFunction):
             return UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """A bound condition, as a conditional operand uses it.
 
@@ -125,7 +124,7 @@ class Condition:
 BindCondition = Callable[[ex.HudiExpression], Condition]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundIf(BoundFunction):
     """IF. Its arguments are the columns of the condition, the branch for TRUE and the branch for FALSE and NULL.
 
@@ -153,7 +152,7 @@ class BoundIf(BoundFunction):
         return hull([then] * bool(outcome & TRUE) + [otherwise] * bool(outcome & (FALSE | NULL)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundTruth(BoundIf):
     """A condition as a value: its outcome in the slice. Its arguments are the columns of the condition."""
 
@@ -163,7 +162,7 @@ class BoundTruth(BoundIf):
         return Interval(int(not outcome & FALSE), int(outcome & TRUE), bool(outcome & NULL), bool(outcome & ~NULL))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundReading(BoundFunction):
     """A column of which readers show something else: the first characters of a text; an instant's milliseconds, or
     NULL; the number in the file that stands for an instant.

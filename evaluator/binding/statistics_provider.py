@@ -75,6 +75,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
+from evaluator.language.records import record
 from evaluator.statistics.columns import ColumnStatistics
 
 __all__ = ["Declined", "FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
@@ -86,7 +87,7 @@ MightContain = Callable[[Lookup, Mask], "Mask | Declined | None"]
 FilterMightMatch = Callable[[BoundExpression, Mask], "Match | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declined:
     """No answer from a provider that has such keys, or one of some slices only, because it would cost too much.
 

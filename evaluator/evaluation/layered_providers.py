@@ -13,10 +13,11 @@ A column without statistics in one layer is unknown there in every view, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from evaluator.binding.statistics_provider import FilterMightMatch, MightContain, StatisticsProvider
+from evaluator.language.records import record
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
 
@@ -27,7 +28,7 @@ K = TypeVar("K", bound=Hashable)
 Make = Callable[["ColumnStatistics | None", "ColumnStatistics | None"], ColumnStatistics]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayeredProvider:
     """The provider of one index kind by layer and as a whole. Keys and whole filters are looked up in ``whole`` only.
 

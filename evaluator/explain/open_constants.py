@@ -13,7 +13,6 @@ A constant is the largest part of a condition that reads no column and holds not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from evaluator.binding.operands import BoundConstant
 from evaluator.language import expression as ex
 from evaluator.language.clock import reads_clock
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import record
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
@@ -64,7 +64,7 @@ _FORMS = {
 _NOTHING = Schema(())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenConstant:
     """``text``: the constant as it is written, cut. ``why``: a reason. ``literal``: what to write, "" for nothing.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -39,6 +38,7 @@ from evaluator.evaluation.evaluate import evaluate_slice
 from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.interval import NULL
 from evaluator.language.outcome import TRUE
+from evaluator.language.records import entity, record
 from evaluator.language.schema import Field
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
@@ -61,7 +61,7 @@ class Rank(enum.IntEnum):
     NOTHING = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SortKey:
     """``ORDER BY column [DESC] NULLS first / last``; "either": the engine's order of NULL is not known."""
 
@@ -70,7 +70,7 @@ class SortKey:
     nulls: Nulls
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class SliceOrder:
     """k slices in the order in which to read them.
 

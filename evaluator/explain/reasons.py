@@ -12,7 +12,7 @@ pruned; nothing is decided a second time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interv
 from evaluator.explain.rule_texts import RuleTexts, interval_of, operand_text, rule_texts
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import TRUE, describe
+from evaluator.language.records import record
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust, reason
@@ -32,7 +33,7 @@ USED = "used"
 _FILES_SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decision:
     """The outcome of one condition in one slice by one index kind, and why.
 

@@ -33,6 +33,7 @@ from evaluator.evaluation.evaluate import Evaluation
 from evaluator.explain.source_filter import SourceLeaf, source_filter
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.records import entity
 
 __all__ = ["Residuals", "is_complete", "residuals"]
 
@@ -42,7 +43,7 @@ _NEVER, _ALWAYS, _OPEN = 0, 1, 2
 _DECIDED: tuple[ex.HudiExpression, ...] = (ex.Constant(False), ex.Constant(True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Residuals:
     """The distinct residuals of k slices, and which slice has which: ``expressions[group_of[i]]``, ``(k,) intp``."""
 
@@ -133,7 +134,7 @@ def _combine(parts: list[_Part], k: int, joined: type[ex.And] | type[ex.Or]) -> 
     return _Part(expressions, np.where(decided, deciding, np.array(class_of, np.int64)[combination]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Chosen:
     """An open child of a node, behind the ones before it."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, count
 from typing import Any
@@ -35,6 +34,7 @@ from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction
 from evaluator.evaluation.evaluate import interval_at
 from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE
+from evaluator.language.records import record
 from evaluator.language.types import Kind
 from evaluator.language.value_texts import cut, ordinal_text, value_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -45,7 +45,7 @@ __all__ = ["ConditionText", "RuleTexts", "interval_of", "operand_text", "rule_te
 _MEMBERS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleTexts:
     """The texts of a bound leaf.
 

@@ -12,7 +12,6 @@ Here each source condition is one leaf again, with the piece of the bound progra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +23,12 @@ from evaluator.evaluation.evaluate import Evaluation
 from evaluator.evaluation.statistics_evaluation import outcomes_of
 from evaluator.language import expression as ex
 from evaluator.language.outcome import Outcomes
+from evaluator.language.records import entity
 
 __all__ = ["SourceFilter", "SourceLeaf", "source_filter"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class SourceLeaf:
     """A condition of the source filter.
 
@@ -56,7 +56,7 @@ class SourceLeaf:
         return outcomes_of(self.program, lambda index: evaluation.leaf_at(index, slices), len(slices))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class SourceFilter:
     """The conditions of a source filter in order, and the program that joins them."""
 

@@ -11,11 +11,11 @@ Either raises UnsupportedError, or ``compute`` gives an interval without bounds,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
+from evaluator.language.records import record
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
@@ -40,7 +40,7 @@ INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """An argument in one slice: its type, and an interval that contains its values."""
 
@@ -51,7 +51,7 @@ class Argument:
 Compute = Callable[[Sequence[Argument], Type, Semantics], Interval]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RangeFunction:
     """``result``: the type of the result, from those of the arguments. ``compute``: its interval, from theirs.
 

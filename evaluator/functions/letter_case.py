@@ -25,8 +25,8 @@ it maps to one result are known all the same (``sources``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from evaluator.language.records import record
 from evaluator.language.text_order import LAST_CHARACTER, common_prefix_length, successor
 
 __all__ = ["INITCAP", "LOWER", "UPPER", "LetterCase"]
@@ -43,7 +43,7 @@ _MAX_SOURCES = 24
 _SOFT_DOTTED = frozenset(["i", "j", "I", "J"])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LetterCase:
     """One of the two case mappings.
 

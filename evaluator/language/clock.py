@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import datetime
 import time
-from dataclasses import dataclass
 
 from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Call, Node, walk_distinct
 from evaluator.language.interval import Interval, point
+from evaluator.language.records import record
 from evaluator.language.zones import instant_of, wall_clocks_between
 
 __all__ = ["CLOCK_SKEW", "MOMENT_FUNCTIONS", "Clock", "reads_clock"]
@@ -46,7 +46,7 @@ _WEST, _EAST = 12 * _HOUR, 14 * _HOUR
 _LAST = (datetime.datetime(9000, 1, 1) - EPOCH) // MICROSECOND - 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clock:
     """The instants, in microseconds of UTC, at which a query may run.
 

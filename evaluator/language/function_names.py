@@ -18,7 +18,7 @@ Sources: ``org.apache.hadoop.hive.ql.exec.FunctionRegistry``,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from evaluator.language.records import record
 
@@ -65,7 +65,7 @@ COMPARISONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionName:
     """One function under all its names.
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import record
 
 __all__ = ["Form", "LikePattern", "Token", "escape_text", "parse_like"]
 
@@ -38,7 +38,7 @@ class Form(enum.Enum):
     LONGER = "longer"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LikePattern:
     """A parsed LIKE pattern."""
 

@@ -17,10 +17,10 @@ a date by whole days to a date, and by hours to a timestamp. ``Interval`` of the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from evaluator.language.epoch import DAY
+from evaluator.language.records import record
 from evaluator.language.types import Kind, Type
 
 __all__ = ["TIME_SPAN", "TimeSpan", "span_of_parts", "span_of_range", "span_of_text"]
@@ -52,7 +52,7 @@ _RANGES = {
 _LIMITS = {"month": 11, "hour": 23, "minute": 59, "second": 59}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimeSpan:
     """A constant interval of one unit."""
 

@@ -20,7 +20,6 @@ code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
+from evaluator.language.records import entity
 from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encode, encoded, is_bytes, is_storable, taken
@@ -113,7 +113,7 @@ class Coder:
         return int(np.searchsorted(self.edges, key, side="right")) + 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class BoundCodes:
     """The codes of one bound in all slices, and the slices in order of their code.
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.language.types import Type
 from evaluator.statistics.codes import ABOVE, BoundCodes, Coder, Codes
 from evaluator.statistics.interval_index import IntervalIndex
@@ -50,7 +51,7 @@ _DTYPES: Mapping[str, Mapping[str, type[np.generic]]] = {
 _ORDER, _SHARED = "intervals.order", "intervals.shared"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class ZoneMap:
     """The least lower and the greatest upper code of each run (zone) of ``size`` slices, ``(zones,) uint16`` each."""
 

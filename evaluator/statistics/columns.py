@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.codes import Codes, sort_keys
 from evaluator.statistics.column_index import ColumnIndex
@@ -227,7 +228,7 @@ class ColumnStatistics:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class PlainBounds:
     """Bounds of a column in a few slices as lists, ``LEAST`` and ``GREATEST`` where ``ranges.Range`` says so.
 

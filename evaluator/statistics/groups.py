@@ -9,12 +9,12 @@ at most 16 groups, mostly one or two:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.statistics.stored_bounds import Bounds
 
 __all__ = ["Bound", "SliceGroup", "slice_groups"]
@@ -23,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Bound:
     """One bound of a column in n slices.
 
@@ -38,7 +38,7 @@ class Bound:
     sort_keys: Callable[[Rows], npt.NDArray[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class SliceGroup:
     """One group. ``rows`` are its slices by lower, then upper bound; ``lo`` and ``hi`` are the bounds in that order.
 

@@ -15,11 +15,12 @@ So the widest slices are kept apart and always compared; their number is the one
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.statistics.codes import BoundCodes, Codes, Rows, code_offsets
 
 __all__ = ["IntervalIndex"]
@@ -28,7 +29,7 @@ _SHARES = (0.0, 0.001, 0.01, 0.03, 0.1, 0.25)
 _PROBES = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class IntervalIndex:
     """The codes of both bounds, sorted for look-ups.
 

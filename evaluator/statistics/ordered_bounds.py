@@ -13,19 +13,19 @@ long list (``ColumnStatistics.order_of_lo``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.statistics.ranges import MaskedBound, Members
 from evaluator.statistics.stored_bounds import Bounds
 
 __all__ = ["AscendingOrder", "OrderedBound"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class AscendingOrder:
     """Bounds in ascending order, ``(n,)``, and at which place of it each slice's stands: ``(n,) intp``."""
 

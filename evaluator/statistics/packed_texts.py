@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +25,7 @@ import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import binary_at, to_arrow, to_binary
+from evaluator.language.records import entity, record
 from evaluator.statistics.packed_numbers import Numbers, to_words
 
 __all__ = [
@@ -70,7 +70,7 @@ class Part(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """The same bytes in all rows."""
 
@@ -84,7 +84,7 @@ class Constant:
         return to_binary([self.text])[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Number:
     """``(n,)`` integers from 0 on in decimal digits, of at least ``width``."""
 
@@ -103,7 +103,7 @@ class Number:
         return (pc.utf8_lpad(digits, self.width, "0") if self.width > 1 else digits).cast(pa.large_binary())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Identifier:
     """``(n, 16) uint8``: the bytes of a UUID in each row."""
 
@@ -148,7 +148,7 @@ def to_identifiers(texts: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8],
     return np.ascontiguousarray(nibbles[:, ::2] << np.uint8(4) | nibbles[:, 1::2] & np.uint8(0xF)), is_identifier
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Choice:
     """One of some texts, a large binary array; ``(n,)`` codes say which."""
 
@@ -165,7 +165,7 @@ class Choice:
         return self.options.take(to_arrow(np.asarray(self.codes) if rows is None else self.codes[rows]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Plain:
     """``(n,)`` texts as an Arrow array of large binary without nulls."""
 
@@ -181,7 +181,7 @@ class Plain:
         return self.texts if rows is None else self.texts.take(to_arrow(rows))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class PackedTexts:
     """``n`` texts, or values of bytes: the parts of each row, one behind the other."""
 
@@ -227,7 +227,7 @@ def joined(*pieces: Any) -> pa.LargeBinaryArray:
     return pc.binary_join_element_wise(*merged, to_binary([b""])[0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class PackedDecimals:
     """Decimals of an Arrow type, which is of scale 0: the words of each in two's complement, lowest first."""
 

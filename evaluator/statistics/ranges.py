@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evaluator.language.interval import Interval
 from evaluator.language.key_set import KeySet
+from evaluator.language.records import entity
 
 __all__ = [
     "GREATEST",
@@ -80,7 +80,7 @@ class _Greatest:
 LEAST, GREATEST = _Least(), _Greatest()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Range:
     """The range of an operand: ``lo <= x <= hi`` for its values. ``null``, ``value``: NULL, or a value, may occur."""
 
@@ -90,7 +90,7 @@ class Range:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Members:
     """The non-null members of an IN list, sorted, as a list and as an array; ``has_null``: NULL is among them."""
 

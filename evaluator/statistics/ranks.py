@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.statistics.stored_bounds import Bounds
 
 __all__ = ["Ranks"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Ranks:
     """The bounds of a column that occur, ascending, and the rank of each slice's: ``(n,) int32``, odd numbers."""
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from evaluator.language.clock import CLOCK_SKEW, Clock
 from evaluator.language.epoch import EPOCH, MICROSECOND
+from evaluator.language.records import record
 from evaluator.language.semantics import Semantics
 
 __all__ = ["CLOCK_SKEW", "AsOfClock", "PlanMoment", "check_clock", "clock_of"]
@@ -29,7 +29,7 @@ _FORM = "as_of_clock is a moment such as '2026-11-22 12:00:00' or '2026-11-22T12
 _UTC_EPOCH = EPOCH.replace(tzinfo=datetime.timezone.utc)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlanMoment:
     """For which moments a plan holds whose filter reads the clock.
 

@@ -19,6 +19,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.bit_sets import bits_of_mask
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.language.outcome import describe
+from evaluator.language.records import record
 from evaluator.language.schema import Schema
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnReport", "Explanation", "FileLeaf", "FilterNode", "MatchReport"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FilterNode:
     """A node of the filter's tree as it was evaluated: AND, OR or NOT of its children, or a leaf by its number."""
 
@@ -71,7 +72,7 @@ class ColumnReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileLeaf:
     """One condition in one file slice: its outcome, in all and by index kind, and the reasons for it."""
 
@@ -94,7 +95,7 @@ class FileLeaf:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatchReport:
     """Slices that an index of whole rows skips: in ``skipped`` slices no row makes all of these conditions TRUE."""
 

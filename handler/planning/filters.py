@@ -14,10 +14,10 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sarg
 from evaluator.language.expression import HudiExpression
+from evaluator.language.records import record
 from evaluator.language.schema import Schema
 from handler.planning.hive_filter import columns_of_hive
 from handler.planning.qualified_names import leading_parts, qualifier_of
@@ -65,7 +65,7 @@ def is_of_hive(filter_: Filter) -> bool:
     return isinstance(filter_, bytes) or (isinstance(filter_, str) and is_hive_filter(filter_))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadFilter:
     """A filter as an expression, and the columns that its SQL text names, also in parts that are not decided.
 

@@ -12,7 +12,6 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import InvalidOperation
 from itertools import pairwise
 
@@ -23,6 +22,7 @@ from sqlglot.errors import ParseError, TokenError
 from evaluator.language.errors import SargoError
 from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
+from evaluator.language.records import record
 from handler.sql.columns import columns_of, drop_leading_parts
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
@@ -66,7 +66,7 @@ class SqlError(SargoError):
         self.position = position
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParsedCondition:
     """A condition, and the columns that its text names, by dotted name in order of appearance."""
 

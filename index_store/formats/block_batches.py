@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from index_store.formats.hfile import HFile, StoredBlock
 from index_store.formats.inflate import LARGEST
 from index_store.formats.vectorised_avro import PADDING, Positions
@@ -30,7 +30,7 @@ WORKERS = min(4, os.cpu_count() or 1)
 Buffer = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class BlockBatch:
     """Uncompressed blocks in one buffer, PADDING zeros behind each.
 

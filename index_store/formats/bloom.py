@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import binascii
 import struct
-from dataclasses import dataclass
 from functools import lru_cache
 
+from evaluator.language.records import record
 from index_store.storage.errors import FormatError
 
 __all__ = ["BloomFilter", "murmur2", "positions"]
@@ -36,7 +36,7 @@ _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SIX_BITS = [_ALPHABET.find(character) & 63 if character in _ALPHABET else 63 for character in range(256)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BloomFilter:
     """A filter of one or more rows of ``bits`` bits; ``hashes`` positions are set for each key.
 

@@ -11,13 +11,13 @@ goes through fastavro. A record must end exactly where its entry does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import entity
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.varint import read_varint
 from index_store.storage.errors import FormatError
@@ -28,7 +28,7 @@ _PASSED_OVER = ("string", "int", "long", ["null", "string"])
 _LONGEST_VARINT = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class FileMap:
     """The entries of one record, in its order.
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import record
 from index_store.formats.bounded.json_text import parse_schema as bounded_schema
 from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
@@ -35,7 +35,7 @@ def parse_schema(text: bytes) -> Any:
     return bounded_schema(text, "the Avro schema of an HFile")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HFile:
     """An open HFile: its index and its file info. Data blocks are read on demand."""
 

@@ -9,8 +9,8 @@ Sizes are checked against the bytes of the file before memory is allocated.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
+from evaluator.language.records import record
 from index_store.formats.checksums import check
 from index_store.formats.inflate import GZ, inflate
 from index_store.storage.errors import FormatError
@@ -20,7 +20,7 @@ __all__ = ["HEADER", "Blocks", "StoredBlock", "hadoop_varint", "varint_tail"]
 HEADER = struct.Struct(">8siiqBii")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredBlock:
     """A block's payload as it is stored: its place in the file, and how many bytes it has when it is inflated."""
 
@@ -37,7 +37,7 @@ class StoredBlock:
             raise FormatError(error.why, self.offset) from error
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blocks:
     """Bytes of the file from ``start`` on, in which whole blocks are found by their offset in the file."""
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from evaluator.language.records import record
 from index_store.formats.hfile_blocks import HEADER, Blocks, hadoop_varint
 from index_store.formats.protobuf import delimited, message
 from index_store.storage.byte_source import ByteSource
@@ -37,7 +37,7 @@ MIDDLE = 16
 _HEAD = struct.Struct(">qi")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexEntry:
     """A block: where it is, its size on disk with header, and a key not above its first one."""
 
@@ -46,7 +46,7 @@ class IndexEntry:
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tail:
     """The content of an HFile's end. ``metas``: the offset of each named meta block."""
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from evaluator.language.records import record
 from index_store.formats.varint import read_varint
 from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError
@@ -50,7 +50,7 @@ ORDERING_KINDS = {2: "int", 3: "long", 7: "string", 8: "date", 11: "timestamp"}
 _HEAD_SIZE, _LARGEST_HEAD = 4096, 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogBlock:
     """One block. ``instant`` is the one that wrote it, ``target`` the one that a rollback command takes back.
 
@@ -194,7 +194,7 @@ def _texts(data: bytes, position: int, end: int) -> tuple[dict[int, str], int]:
     return found, position
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeletedRecord:
     """A record of a DELETE block: the key, and its ordering value.
 

@@ -19,11 +19,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as OutOfTime  # another class than the built-in one before Python 3.11
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pyarrow as pa
 
+from evaluator.language.records import record
 from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import AT_ONCE, Storage
@@ -40,7 +41,7 @@ FOOTER_SECONDS = 2.0
 FOOTER_BYTES = 32 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proof:
     """What a footer proves of one column: that its bounds are whole, that all its values are null.
 
@@ -181,7 +182,7 @@ class Footers:
             return None, " ".join(why.split())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ColumnProofs:
     """The proofs for one column: called with a base file, and able to fetch the footers of many ahead."""
 

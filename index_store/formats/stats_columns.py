@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import entity
 from index_store.formats.avro_columns import StatsRecord
 
 __all__ = ["NO_COUNT", "Side", "StatsColumns", "signed_numbers"]
@@ -27,7 +28,7 @@ __all__ = ["NO_COUNT", "Side", "StatsColumns", "signed_numbers"]
 NO_COUNT = -(1 << 63)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Side:
     """One side's bounds. ``text`` is empty where the bound is not of bytes, and None if none is."""
 

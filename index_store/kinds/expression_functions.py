@@ -22,16 +22,16 @@ Facts: docs/facts/hudi-expression-index.md#what-differs-between-the-writer-and-t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from evaluator.language.function_names import spellings
+from evaluator.language.records import record
 from evaluator.language.types import INT, STRING, Kind, Type
 
 __all__ = ["EXPRESSION_FUNCTIONS", "IDENTITY", "ExpressionFunction", "why_not_used"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExpressionFunction:
     """A function of one column.
 

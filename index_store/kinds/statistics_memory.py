@@ -10,9 +10,9 @@ kind reads may differ although the state does not, such as a definition in ``ind
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.kinds.base import IndexKind
@@ -23,7 +23,7 @@ __all__ = ["KeptArrays", "MakeArrays", "MakeStatistics", "NoMemory", "RemembersS
 MakeStatistics = Callable[[], "ColumnStatistics | None"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class KeptArrays:
     """Arrays of a form of the kind's own: numbers, flags (kept as uint8) and large binary without NULL.
 

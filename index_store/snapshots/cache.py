@@ -17,9 +17,9 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from evaluator.language.records import record
 from index_store.snapshots.manifest import Manifest
 from index_store.snapshots.private_folder import Entry, PrivateFile, PrivateFolder, UntrustedFolderError
 from index_store.snapshots.shared_folder import SharedFolder
@@ -46,7 +46,7 @@ _TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.json\..+\.tmp")
 _warned: set[str] = set()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptTable:
     """What the folder holds of one table: ``size`` in bytes, ``used`` (last use) in seconds since 1970."""
 

@@ -13,12 +13,13 @@ not: a search reads all of them. A column without statistics is stored as such, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xxhash
 
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.language.types import Type
 from evaluator.statistics.column_index import ColumnIndex
@@ -45,7 +46,7 @@ _PACKED_FROM = 20_000
 _BESIDE = {"hi": "lo", "hi_known": "lo_known", "nulls": "rows"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class StoredColumn:
     """The stored statistics of one column (None: the kind has none), and those of its files."""
 

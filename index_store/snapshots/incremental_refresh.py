@@ -12,7 +12,7 @@ one column alone cannot be refreshed, it is left out of the new snapshot and rea
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
@@ -93,7 +94,7 @@ class _OldSlice(NamedTuple):
     in_base: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Delta:
     """The delta of the new snapshot: the slices of the old delta that stay, then new ones.
 

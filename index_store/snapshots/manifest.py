@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import record
 from index_store.snapshots.state import FORMAT, State
 
 __all__ = ["Manifest"]
@@ -14,7 +14,7 @@ __all__ = ["Manifest"]
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Manifest:
     """A state of a table, and the folders of its base and of its delta (None: the state has none).
 

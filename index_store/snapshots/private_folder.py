@@ -19,10 +19,11 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
+
+from evaluator.language.records import record
 
 __all__ = ["Entry", "PrivateFile", "PrivateFolder", "UntrustedFolderError"]
 
@@ -42,7 +43,7 @@ class UntrustedFolderError(PermissionError):
     """Somebody else may have written into the folder or file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """What a folder holds under a name; links are neither folder nor file."""
 
@@ -53,7 +54,7 @@ class Entry:
     modified: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrivateFolder:
     """The folder ``root``, or one below it (``parts``). Methods raise OSError, of which UntrustedFolderError is one."""
 
@@ -111,7 +112,7 @@ class PrivateFolder:
             _remove(handle, (self / name).name, _MAX_DEPTH)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrivateFile:
     """A file of a folder."""
 

@@ -19,9 +19,9 @@ import hmac
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import entity
 from index_store.snapshots.arrays_file import UnusableError
 
 __all__ = ["SharedObject", "column_name", "column_of", "seal", "seal_prefix", "slices_name", "states_of", "unseal"]
@@ -33,7 +33,7 @@ _SLICES = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})\.slices")
 _COLUMN = re.compile(r"([0-9a-f]{32})-([0-9a-f]{16})\.([a-z_]{1,40}-[0-9a-f]{16})")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class SharedObject:
     """What an object holds; its seal was compared."""
 

@@ -10,13 +10,13 @@ A state is stored as a base, or as a base and a delta; several states share a ba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.indexing import with_index
@@ -41,7 +41,7 @@ _TOMBSTONED = "dead"
 _CARRIED = tuple(f"{kind}-" for kind in SHARED_KINDS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class ColumnLayers:
     """The statistics of one column in both layers.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from evaluator.language.records import record
 
 __all__ = ["ByteSource", "Bytes"]
 
@@ -17,7 +18,7 @@ class ByteSource(Protocol):
     def read_at(self, offset: int, length: int) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bytes:
     """A byte source in memory."""
 

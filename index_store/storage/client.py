@@ -10,9 +10,10 @@ A client makes one attempt. Retries, time limits and messages are the storage's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from evaluator.language.records import record
 
 __all__ = ["ChangedError", "Client", "File", "LargeFileError", "Listed", "ShortReplyError", "Whole"]
 
@@ -37,7 +38,7 @@ class ShortReplyError(ConnectionError):
         super().__init__(f"the reply ends early: {received} of {expected} bytes at {offset}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listed:
     """A file of a listing: path in the terms of the file system, bytes, version ("" if unknown), seconds since 1970."""
 
@@ -47,7 +48,7 @@ class Listed:
     written: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Whole:
     """All bytes of a file, and their version ("" if unknown)."""
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, TypeVar
 
+from evaluator.language.records import record
 from index_store.storage.byte_source import Bytes, ByteSource
 from index_store.storage.client import Client, LargeFileError, Listed
 from index_store.storage.errors import TableError, TransientError
@@ -52,7 +53,7 @@ AT_ONCE = 64
 MAX_AHEAD = MAX_KEPT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A file of a listing: path relative to the storage, and size in bytes."""
 

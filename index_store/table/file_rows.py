@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import entity
 from evaluator.language.types import Kind
 from index_store.formats.bounded.avro_schema import check_schema
 from index_store.formats.bounded.avro_values import decode_value
@@ -58,7 +58,7 @@ NESTED_ROWS = 1 << 12
 _COUNT, _LENGTH = struct.Struct(">ii"), struct.Struct(">i")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class ColumnRows:
     """One column in a batch: its type in the file, and its values in plain form, None where they are unknown."""
 
@@ -66,7 +66,7 @@ class ColumnRows:
     values: pa.Array | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class RowBatch:
     """A batch of rows: how many (-1: unknown), and the columns that were asked for, by name."""
 

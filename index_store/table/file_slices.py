@@ -25,6 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
+from evaluator.language.records import record
 from index_store.storage.errors import TableError
 from index_store.table.timeline import Timeline
 
@@ -106,7 +107,7 @@ class FileSlices:
         return [items[row] for row in rows.tolist()]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseName:
     """``<file id>_<write token>_<instant>.<format>``."""
 
@@ -116,7 +117,7 @@ class BaseName:
     format: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogName:
     """``.<file id>_<instant>.log.<version>_<write token>``."""
 

@@ -8,12 +8,12 @@ Pitfalls P14 and P19 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
+from evaluator.language.records import record
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import Trust
 from index_store.table.table_schema import TableSchema, from_arrow
@@ -21,7 +21,7 @@ from index_store.table.table_schema import TableSchema, from_arrow
 __all__ = ["ABSENT", "EMPTY", "FileType", "fit_of", "parquet_types", "type_in"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileType:
     """The type of a column in a file, as text: ``int``, ``decimal(10,2)``, ``timestamp@millis``.
 

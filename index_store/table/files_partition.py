@@ -13,7 +13,7 @@ Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import overload
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import entity, record
 from index_store.formats.file_map import FileMap, FileMapReader
 from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.keys import NON_PARTITIONED
@@ -36,7 +37,7 @@ PARTITION = "files"
 Change = FileMap | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataFile:
     """A file of a partition: its name without directory, and its size in bytes."""
 
@@ -44,7 +45,7 @@ class DataFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class PartitionFiles(Sequence[DataFile]):
     """Files of one partition, by name.
 

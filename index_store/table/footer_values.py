@@ -16,11 +16,11 @@ Pitfalls P1, P2, P3 and P17 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from evaluator.language.records import record
 from evaluator.language.types import Kind
 from index_store.table.file_types import ABSENT, FileType, parquet_types
 
@@ -29,7 +29,7 @@ __all__ = ["FooterValues", "footer_values"]
 _WRITERS = ("parquet-mr", "parquet-cpp")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FooterValues:
     """One column of a file: its type there, the number of rows and of NULLs (-1: unknown), and its bounds if proven.
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from evaluator.language.records import record
 from index_store.formats.hfile import HFile
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
 from index_store.storage.byte_source import Bytes
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Records:
     """An HFile of one file group: the records of its base file, or of one log block. ``path`` is for messages."""
 
@@ -44,7 +45,7 @@ class Records:
     hfile: HFile
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Deletes:
     """Keys that a log block removes."""
 
@@ -52,7 +53,7 @@ class Deletes:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Written:
     """What a commit of the metadata table says it wrote into one file; None where it does not say."""
 
@@ -60,7 +61,7 @@ class Written:
     deletes: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoggedBlock:
     """A block of a log file: the instant that wrote it, and its records or deletions.
 

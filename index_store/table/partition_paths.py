@@ -34,13 +34,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Protocol
 from urllib.parse import unquote
 
+from evaluator.language.records import record
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import to_ordinal
 
@@ -100,7 +100,7 @@ class PartitionedTable(Protocol):
     table_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathRules:
     """What the paths of a table's partitions say of its partition columns. It is small, and pickled to executors.
 

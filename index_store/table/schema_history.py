@@ -10,9 +10,9 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import record
 from index_store.formats.bounded.json_text import MAX_DOCUMENT, check_depth, parse_json
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
@@ -25,7 +25,7 @@ DIRECTORY = f"{HOODIE}/.schema"
 MAX_NAMES = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NameHistory:
     """Dotted names that stood for several columns (``reused``), and names of columns that had others (``renamed``)."""
 

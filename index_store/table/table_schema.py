@@ -22,11 +22,12 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import pyarrow as pa
 
+from evaluator.language.records import record
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import (
     BIGINT,
@@ -78,7 +79,7 @@ MAX_PRECISION = 38
 _UNITS = ("millis", "micros", "nanos")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TableSchema:
     """The columns, and for each timestamp column the unit of its values in the files: millis, micros or nanos.
 

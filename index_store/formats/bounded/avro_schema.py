@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from evaluator.language.records import entity
 from index_store.formats.bounded.json_text import KEPT_SCHEMAS, check_depth
 from index_store.storage.errors import FormatError
 
@@ -29,7 +29,7 @@ _FLOATING = {"float": 4, "double": 8}
 _VARIABLE = {"boolean", "int", "long", "bytes", "string", "enum"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Shape:
     """A type as bytes are walked over it.
 
@@ -47,7 +47,7 @@ class Shape:
     density: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class AvroSchema:
     """A schema as fastavro reads it (``parsed``), and its shape."""
 

@@ -6,13 +6,13 @@ without the column has a row of NULLs. The statistics of a file without a row ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import entity
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
@@ -37,7 +37,7 @@ __all__ = ["LOG_LIMIT", "FileReading", "FileRows"]
 LOG_LIMIT = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class FileRows:
     """Statistics of the files of some slices. ``deleted``: files whose statistics are marked as deleted.
 

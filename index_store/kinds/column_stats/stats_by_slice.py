@@ -7,7 +7,6 @@ ids of buckets do. Records of other files (replaced, or not committed) and of ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
+from evaluator.language.records import entity
 from evaluator.language.types import Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
@@ -30,7 +30,7 @@ __all__ = ["MatchedRecords", "RecordMatcher"]
 _PARTITION = slice(12, 24)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class MatchedRecords:
     """Records of one column, and the indices of their files."""
 

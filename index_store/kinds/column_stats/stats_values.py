@@ -15,13 +15,13 @@ Pitfalls P12 and P19 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import record
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import array_dtype, filler
 from evaluator.statistics.distrust import (
@@ -71,7 +71,7 @@ class StoredAs(NamedTuple):
     info: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, a mask of known ones, and a Trust for each.
 
@@ -83,7 +83,7 @@ class Bound:
     trust: npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Column:
     """The column that bounds are read for: its type, its timestamps' unit in the files, the table's version."""
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
+from evaluator.language.records import entity
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
 from index_store.formats.stats_reader import Single
@@ -120,7 +121,7 @@ def _merged(found: Sequence[StatsColumns | Single]) -> Latest:
     return Latest(tuple(columns), (*records, *_one_by_one(iter(widening)).records), tuple(marked))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Run:
     """Columns, or single records in a row, with what decides about them."""
 

@@ -15,12 +15,12 @@ such bounds, the properties are believed. At most ``WITNESSES`` footers of a tab
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from evaluator.language.records import record
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.storage.errors import StatsError
 from index_store.table.table_schema import RECORD_KEY
@@ -37,7 +37,7 @@ WITNESSES = 2
 _VERDICTS: WeakKeyDictionary[Table, str] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bounds:
     """The least and the greatest value of a column in a file; text or whole numbers."""
 

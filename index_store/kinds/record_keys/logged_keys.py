@@ -17,12 +17,12 @@ import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import record
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.bounded.parquet_bounds import read_footer, read_texts
@@ -49,7 +49,7 @@ _LENGTH = struct.Struct(">i")
 Name = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoggedKeys:
     """``slices_of``: for each key in a log file the slices that have it; ``base_rows``: base rows with such keys.
 

@@ -14,11 +14,11 @@ Facts: docs/facts/hudi-record-and-secondary-index.md#the-text-of-a-record-key.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from evaluator.binding.statistics_provider import Declined
+from evaluator.language.records import record
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.distrust import Trust
@@ -67,7 +67,7 @@ _JOINING_CLASSES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CompositeKey:
     """A record key of several columns: ``f1:v1,f2:v2`` in the order of the table's key fields."""
 

@@ -36,6 +36,7 @@ import pyarrow as pa
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import to_arrow, to_binary
 from evaluator.language.epoch import DAY, REBASED_DAYS
+from evaluator.language.records import entity, record
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
@@ -66,7 +67,7 @@ _KINDS = frozenset({Kind.STRING, Kind.VARCHAR, Kind.DATE, Kind.TIMESTAMP_LTZ})
 _LEAST = {Kind.DATE: ANCIENT_DAY + REBASED_DAYS, Kind.TIMESTAMP_LTZ: ANCIENT_MICROS + REBASED_DAYS * DAY}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """The slices that may hold one of the values, and why some of them are among these unread; "" if none is."""
 
@@ -74,7 +75,7 @@ class Held:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Values:
     """The distinct values of a column in a file that are not NULL, in plain form; ``why`` they are unknown."""
 
