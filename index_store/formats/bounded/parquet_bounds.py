@@ -11,6 +11,7 @@ A page of 2 KB can hold a text of 50 MB, and name it in every row.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,9 @@ RATIO, SPARE, MAX_CHUNK = 256, 1 << 20, 1 << 30
 _PAGES, _PAGE_BYTES = 64, 64
 _UNCOMPRESSED, _COMPRESSED = 2, 3
 _MAGIC = b"PAR1"
+#: Digests of footers that were counted: that of a file is read for each of its columns.
+_counted: set[bytes] = set()
+_MOST_COUNTED = 4096
 
 
 def read_footer(stream: Any) -> Any:
@@ -44,13 +48,24 @@ def read_footer(stream: Any) -> Any:
         raise FormatError(f"a Parquet file of {size} bytes with a footer of {length}")
     most = STRUCTS + length // STRUCT_BYTES
     if length > _SMALL:
-        count_structs(stream.read_at(length, size - 8 - length), most)
+        _count_once(stream.read_at(length, size - 8 - length), most)
     metadata = parquet.read_metadata(stream)
     if length <= _SMALL:
         groups = metadata.num_row_groups
         if groups > most or metadata.num_columns + sum(metadata.row_group(i).num_columns for i in range(groups)) > most:
             raise FormatError(f"a Parquet footer of {length} bytes has too many columns or row groups")
     return metadata
+
+
+def _count_once(footer: bytes, most: int) -> None:
+    """Raises FormatError for a footer of too many structs. One that was counted before is known by its digest."""
+    digest = hashlib.sha256(footer).digest()
+    if digest in _counted:
+        return
+    count_structs(footer, most)
+    if len(_counted) >= _MOST_COUNTED:
+        _counted.clear()
+    _counted.add(digest)
 
 
 def check_pages(stream: Any, metadata: Any, leaves: list[int]) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from index_store.formats.bounded import parquet_bounds
 from index_store.formats.bounded.parquet_bounds import MAX_FOOTER, STRUCTS, check_pages, read_footer, read_texts
 from index_store.formats.bounded.thrift_compact import count_structs, numbers_of
 from index_store.formats.parquet_footers import Footers
@@ -75,6 +76,34 @@ def test_a_footer_of_many_tiny_parts_is_refused(groups: int, chunks: int, column
     before = pa.total_allocated_bytes()
     assert "too many" in refused(lambda: read_footer(opened(data)), FormatError)
     assert pa.total_allocated_bytes() - before < 64 * MIB
+
+
+def test_a_large_footer_is_counted_once_and_a_refused_one_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+
+    def counting(data: bytes, most: int) -> int:
+        counted.append(len(data))
+        return count_structs(data, most)
+
+    monkeypatch.setattr(parquet_bounds, "count_structs", counting)
+    monkeypatch.setattr(parquet_bounds, "_counted", set())
+    monkeypatch.setattr(parquet_bounds, "_MOST_COUNTED", 2)
+    schema = pa.schema([(f"a_column_with_a_long_name_{number}", pa.int64()) for number in range(600)])
+    files = []
+    for number in range(4):
+        sink = pa.BufferOutputStream()
+        parquet.write_table(schema.with_metadata({"number": str(number)}).empty_table(), sink)
+        files.append(sink.getvalue().to_pybytes())
+    for _ in range(3):
+        assert read_footer(opened(files[0])).num_columns == 600
+    assert len(counted) == 1
+    for file in files:
+        read_footer(opened(file))
+    assert len(counted) == 4
+    assert len(parquet_bounds._counted) <= 2
+    for _ in range(2):
+        assert "too many" in refused(lambda: read_footer(opened(file_of(footer(1, 300_000)))), FormatError)
+    assert len(counted) == 6
 
 
 @pytest.mark.parametrize("length", [0, 1, 100, 1 << 30, (1 << 32) - 1])
