@@ -16,7 +16,7 @@ from tests.sampling import share
 
 #: Updates and a clustering; log files and compactions.
 ONE_BY_ONE = ("1.2.0_wide_cow", "1.0.2_wide_mor")
-ONE_IN = 40
+ONE_IN = 80
 #: Nothing else is decided by counts of NaN alone.
 ALWAYS = ("f is null", "d is null")
 

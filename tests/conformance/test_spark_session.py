@@ -44,7 +44,7 @@ def schema(opened: dict[str, OpenTable]) -> StructType:
     return spark_schema(opened["1.2.0_wide_cow"].table)
 
 
-@pytest.mark.parametrize("name", share(TABLES, 3))
+@pytest.mark.parametrize("name", share(TABLES, 5))
 def test_spark_skips_no_slice_with_a_match_and_keeps_what_the_text_keeps(
     opened: dict[str, OpenTable], kept: Kept, resolved: Resolved, schema: StructType, name: str
 ) -> None:
@@ -113,7 +113,7 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", ["0.15.0_wide_mor", "1.0.2_grown_mor", "1.2.0_wide_cow"])
+@pytest.mark.parametrize("name", share(["0.15.0_wide_mor", "1.0.2_grown_mor", "1.2.0_wide_cow"], 3))
 def test_the_pruned_read_gives_the_rows_of_the_full_scan(
     spark: SparkSession, opened: dict[str, OpenTable], name: str
 ) -> None:

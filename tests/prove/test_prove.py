@@ -18,9 +18,9 @@ from tests.prove.report import Total, text
 from tests.prove.rounds import run
 from tests.prove.signatures import SIGNATURES
 from tests.prove.table import SLICES
-from tests.sampling import share
+from tests.sampling import examples, share
 
-FILTERS = 40
+FILTERS = examples(25, at_night=80)
 
 
 def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:

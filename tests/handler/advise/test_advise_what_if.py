@@ -19,6 +19,7 @@ from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.store.locations import folder_of
 from tests.handler.plain_table import cut, plain_table
+from tests.sampling import share
 
 FILTERS = [
     "city = 'c03'",
@@ -79,7 +80,7 @@ def really_sorted(table, columns, count):
     return [table.take(order).slice(a, b - a) for a, b in itertools.pairwise(ends)]
 
 
-@pytest.mark.parametrize("columns", [("city", "ts"), ("amount",), ("dec", "city")])
+@pytest.mark.parametrize("columns", share([("city", "ts"), ("amount",), ("dec", "city")], 3))
 def test_sorting_is_predicted_exactly_when_all_rows_are_read(tmp_path, columns):
     table = rows()
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(table, 25)])
@@ -134,6 +135,7 @@ def test_a_sample_of_rows_says_about_the_same(tmp_path):
     assert before == 40 > 8 > after
 
 
+@pytest.mark.nightly
 def test_a_second_column_is_not_thought_sorted_where_the_first_has_many_values(tmp_path):
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(12_000), 40)])
     whole, part = what_if(folder, "sort by (id, amount)"), what_if(folder, "sort by (id, amount)", "--sample", "20")

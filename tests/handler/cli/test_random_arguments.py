@@ -16,8 +16,9 @@ from handler.cli.exit_codes import EXIT_CODES, OWN_FAULT
 from handler.cli.main import main
 from tests.handler.cli.all_commands import commands
 from tests.handler.conftest import hive_filters
+from tests.sampling import examples
 
-CALLS, SEED = 200, 16
+CALLS, SEED = examples(120, at_night=400), 16
 #: {t} is a folder with a table and with what is none.
 WORDS = """
 - @ @/nonexistent/x @{t} @{t}/plain @{t}/bytes @{t}/condition @/dev/zero 0 -1 1e999 NaN inf true {} [ é = a=b k= *

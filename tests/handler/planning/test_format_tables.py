@@ -49,7 +49,7 @@ def groups_of(slices):
     return {(one.partition, one.file_id) for one in slices}
 
 
-@pytest.mark.parametrize("name", FORMAT_TABLES)
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 2))
 def test_no_filter_loses_a_file_group_of_the_latest_state(unpacked, name):
     folder = unpacked(name)
     read = reads_of(folder)[0]

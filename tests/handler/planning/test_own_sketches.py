@@ -81,7 +81,7 @@ def only_own(monkeypatch):
     monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches, own_merged_rows))
 
 
-@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 40)])
+@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 80)])
 def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     change = index(folder)
@@ -96,14 +96,14 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     assert skipped > 0
 
 
-@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 12))
+@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 24))
 def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sketch):
     folder = unpack_format_table(name, tmp_path / "t")
     index(folder, (sketch,))
     assert check(open_table(folder), reads_of(folder)[0], one_in=3)[0] == []
 
 
-@pytest.mark.parametrize("name", share(TABLES, 16))
+@pytest.mark.parametrize("name", share(TABLES, 32))
 def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     folder = unpack_copy(name)
     index(folder)

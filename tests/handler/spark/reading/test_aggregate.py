@@ -138,7 +138,7 @@ def four_files(spark, tmp_path_factory):
     return constants(spark, tmp_path_factory.mktemp("four") / "t")
 
 
-@pytest.mark.parametrize(("condition", "zone", "ansi"), share(CONDITIONS_AND_SETTINGS, 5), ids=str)
+@pytest.mark.parametrize(("condition", "zone", "ansi"), share(CONDITIONS_AND_SETTINGS, 8), ids=str)
 def test_values_types_and_nulls_are_those_of_spark(spark, four_files, condition, zone, ansi):
     with settings(spark, {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": zone}):
         frame = aggregate(spark, four_files, EVERY, condition)

@@ -151,6 +151,7 @@ def test_a_partition_for_each_kept_slice_and_no_other_file_is_opened(registered,
     assert explained(again) == (len(plan.kept), len(plan.slices))
 
 
+@pytest.mark.nightly
 def test_only_the_columns_of_the_query_are_read(registered, tables):
     frame = load(registered, tables("1.1.1_main_cow"))
     plan = frame.where("i > 100").select("id")._jdf.queryExecution().executedPlan()
