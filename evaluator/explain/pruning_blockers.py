@@ -34,7 +34,6 @@ from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interv
 from evaluator.explain.open_constants import open_constants
 from evaluator.explain.reasons import undecided_functions
 from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
-from evaluator.language.records import record
 from evaluator.language.schema import Schema
 from evaluator.language.value_texts import cut
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -54,7 +53,7 @@ SAMPLED = 64
 MEASURED = 4096
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PruningBlocker:
     """One cause for which one condition does not rule out more.
 

@@ -43,7 +43,7 @@ _NEVER, _ALWAYS, _OPEN = 0, 1, 2
 _DECIDED: tuple[ex.HudiExpression, ...] = (ex.Constant(False), ex.Constant(True))
 
 
-@entity
+@dataclass(frozen=True, slots=True, eq=False)
 class Residuals:
     """The distinct residuals of k slices, and which slice has which: ``expressions[group_of[i]]``, ``(k,) intp``."""
 

@@ -28,7 +28,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaluator.language.literal_text import key_value, keys_text, literal_text, moment_text, quoted
-from evaluator.language.records import record
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -188,7 +187,7 @@ class In(HudiExpression):
     members: tuple[Operand, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class InKeys(HudiExpression):
     """``operand IN (keys)`` for keys of the operand's own type, too many for a literal each."""
 

@@ -95,7 +95,7 @@ class FileLeaf:
         }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MatchReport:
     """Slices that an index of whole rows skips: in ``skipped`` slices no row makes all of these conditions TRUE."""
 

@@ -24,7 +24,6 @@ import numpy.typing as npt
 from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.explain.ordering import Nulls, Rank, SliceOrder
 from evaluator.language.expression import HudiExpression, to_dict
-from evaluator.language.records import entity, record
 from evaluator.language.schema import Field, Schema
 from evaluator.language.sql_text import to_sql
 from evaluator.language.types import Kind
@@ -48,7 +47,7 @@ MAX_COLUMNS = 5
 _CHANGE_COLUMN = "_hoodie_operation"
 
 
-@entity
+@dataclass(frozen=True, slots=True, eq=False)
 class ResidualGroup:
     """Kept slices that share a residual (``explain.residual``): TRUE on their rows exactly where the filter is.
 
@@ -76,7 +75,7 @@ class ResidualGroup:
         }
 
 
-@entity
+@dataclass(frozen=True, slots=True, eq=False)
 class RowCount:
     """``count(*)`` of a filter: ``rows`` in the slices ``counted``; the slices ``to_read`` must be read."""
 
@@ -89,7 +88,7 @@ class RowCount:
         return {"rows": self.rows, "counted": len(self.counted), "to_read": len(self.to_read)}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Best:
     """The best position that a row of a slice can have in a sort: the name of a ``Rank`` in lower case.
 
