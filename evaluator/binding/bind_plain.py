@@ -1,6 +1,7 @@
 """The commonest conditions, bound in a few microseconds: a column against a constant of its very own type.
 
-A decimal constant is one of them beside a decimal or a double, too: in SQL text ``fare > 50.5`` has one.
+A decimal constant is one of them beside a decimal or a double, too: in SQL text ``fare > 50.5`` has one. So is a
+timestamp beside either kind of them.
 
 ``bind`` tries this way first. The result is that of the general way (a test compares them). It leaves out the steps
 that have nothing to do here: there is no cast to look through, no engine that converts a literal in a way of its own.
@@ -16,8 +17,9 @@ from evaluator.binding.leaves import BoundLeaf, Comparison, Lookup, Membership, 
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language import expression as ex
 from evaluator.language.epoch import FIRST_GREGORIAN_DAY
+from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
-from evaluator.language.literal import exact_number
+from evaluator.language.literal import exact_number, in_domain
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
@@ -29,6 +31,8 @@ __all__ = ["bind_plain"]
 #: The values of integer kinds, and the days that have one name in all calendars.
 _LIMITS = {kind: Type(kind).integer_range() for kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)}
 _LIMITS[Kind.DATE] = (FIRST_GREGORIAN_DAY, Type(Kind.BIGINT).integer_range()[1])
+
+_MOMENTS = (Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ)
 
 
 def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:
@@ -58,6 +62,8 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
     constant = leaf.right
     if type(constant) is not ex.Literal:
         return None
+    if column_type.kind in _MOMENTS and constant.type.kind in _MOMENTS:
+        return _bind_moment(leaf, field, constant, semantics)
     if constant.type.kind is Kind.DECIMAL:
         decimal = _decimal(constant, column_type)
         return None if decimal is None else (_compared(leaf, field, *decimal), field)
@@ -81,6 +87,22 @@ def _compared(leaf: ex.Compare, field: Field, ordinal: Any, key: Any) -> BoundLe
     constant = BoundConstant(None, Interval(ordinal, ordinal, False, True), field.type)
     lookup = Lookup(field, (key,)) if leaf.op in ("=", "<=>") else None
     return BoundLeaf(leaf, Comparison(leaf.op, BoundColumn(field, field.type), constant), (field.name,), None, lookup)
+
+
+def _bind_moment(
+    leaf: ex.Compare, field: Field, literal: ex.Literal, semantics: Semantics
+) -> tuple[BoundLeaf, Field] | None:
+    """``timestamp op constant``: one instant, or those at which the session's clock may show the constant."""
+    if type(literal.value) is not int:
+        return None
+    try:
+        interval = in_domain(literal.value, literal.type, field.type, semantics)
+    except UnsupportedError:
+        return None
+    constant = BoundConstant(None, interval, field.type)
+    lookup = Lookup(field, (interval.lo,)) if leaf.op in ("=", "<=>") and interval.is_point else None
+    test = Comparison(leaf.op, BoundColumn(field, field.type), constant)
+    return BoundLeaf(leaf, test, (field.name,), None, lookup), field
 
 
 def _decimal(constant: ex.Literal, column: Type) -> tuple[Any, Any] | None:

@@ -26,7 +26,7 @@ from evaluator.language.interval import Interval, point
 from evaluator.language.records import record
 from evaluator.language.zones import instant_of, wall_clocks_between
 
-__all__ = ["CLOCK_SKEW", "MOMENT_FUNCTIONS", "Clock", "reads_clock"]
+__all__ = ["CLOCK_SKEW", "MOMENT_FUNCTIONS", "Clock", "is_moment", "reads_clock"]
 
 #: By how many seconds the clock of a query may be behind that of the plan.
 CLOCK_SKEW = 300.0
@@ -112,6 +112,9 @@ class Clock:
 
 def reads_clock(node: Node) -> bool:
     """Whether a filter, or an operand, depends on the moment of the query."""
-    return any(
-        isinstance(one, Call) and not one.arguments and one.function in MOMENT_FUNCTIONS for one in walk_distinct(node)
-    )
+    return any(map(is_moment, walk_distinct(node)))
+
+
+def is_moment(node: Node) -> bool:
+    """Whether a node is a function of the clock alone, such as ``current_date()``."""
+    return isinstance(node, Call) and not node.arguments and node.function in MOMENT_FUNCTIONS

@@ -11,27 +11,14 @@ import re
 from typing import Any
 
 from evaluator.language.column_resolution import near_texts
-from evaluator.language.expression import (
-    Call,
-    Cast,
-    Column,
-    Compare,
-    HudiExpression,
-    Like,
-    Literal,
-    Node,
-    Operand,
-    children_of,
-    walk_distinct,
-)
+from evaluator.language.expression import HudiExpression, Operand
 from evaluator.language.semantics import ENGINES, Semantics
-from evaluator.language.types import Type
 from handler.planning.filters import Filter
+from handler.planning.tree_facts import described, facts_of
 from index_store.opened_table import OpenTable
 
 __all__ = ["check_alias", "check_filter", "check_session", "check_table", "is_path", "is_session"]
 
-_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 _FORMS = "SQL text such as \"fare > 50 AND city = 'sf'\", a Hive filter (bytes or Base64) or a HudiExpression"
 #: How a path or a URI begins. A condition may begin with a comment.
 _PATH = re.compile(r"\s*([~.]{0,2}/(?!\*)|[A-Za-z]:\\|[A-Za-z][A-Za-z0-9+.\-]*://)")
@@ -49,7 +36,7 @@ def check_table(table: Any, call: str = "prune(table, filter)") -> None:
         return
     if isinstance(table, bytes) or not isinstance(table, str | os.PathLike):
         instead = ": handler.spark.prune(spark, table, condition) takes a session" if is_session(table) else f": {call}"
-        raise TypeError(f"a table is a path, a URI or what open_table gave, not {_described(table)}{instead}")
+        raise TypeError(f"a table is a path, a URI or what open_table gave, not {described(table)}{instead}")
     if not os.fspath(table):
         raise ValueError("the path of the table is empty: give the folder that holds .hoodie")
 
@@ -72,7 +59,9 @@ def check_filter(given: Filter) -> None:
     if isinstance(given, str | bytes):
         return
     if isinstance(given, HudiExpression):
-        _check_tree(given)
+        mistake = facts_of(given).mistake
+        if mistake:
+            raise TypeError(mistake)
         return
     instead = ""
     if given is None:
@@ -87,43 +76,7 @@ def check_filter(given: Filter) -> None:
         instead = "this is a value: compare it, such as Compare('=', value, literal)"
     else:
         instead = _INSTEAD.get((type(given).__module__.partition(".")[0], type(given).__name__), "")
-    raise TypeError(f"a filter is {_FORMS}, not {_described(given)}" + (f": {instead}" if instead else ""))
-
-
-def _check_tree(tree: HudiExpression) -> None:
-    """Raise TypeError for an expression with a part that is none, such as ``Compare("=", "fare", 5)``."""
-    for node in walk_distinct(tree, _children):
-        if not isinstance(node, HudiExpression | Operand):
-            raise TypeError(
-                f"a part of the expression is {_described(node)}: give Column(('fare',)), Literal(5, INT) and the like"
-            )
-        mistake = _mistake_in(node)
-        if mistake:
-            raise TypeError(f"{type(node).__name__} in the expression: {mistake}")
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    try:
-        return tuple(children_of(node))
-    except TypeError as error:
-        raise TypeError(f"{type(node).__name__} in the expression has no list of parts: {error}") from None
-
-
-def _mistake_in(node: HudiExpression | Operand) -> str:
-    """What is wrong with the fields of one node, or ""."""
-    match node:
-        case Column(path=path) if not isinstance(path, tuple) or not path or not all(isinstance(p, str) for p in path):
-            return f"its path is a tuple of names such as ('st', 'x'), not {path!r:.60}"
-        case Literal(type=value_type) | Cast(type=value_type) if not isinstance(value_type, Type):
-            return f"its type is one of evaluator's, such as INT, not {value_type!r:.60}"
-        case Compare(op=op) if op not in _COMPARISONS:
-            return f"its operator is one of {' '.join(_COMPARISONS)}, not {op!r:.60}"
-        case Call(function=function) if not isinstance(function, str):
-            return f"its function is a name, not {_described(function)}"
-        case Like(pattern=pattern, escape=escape) if not isinstance(pattern, str) or not isinstance(escape, str):
-            return "its pattern and its escape character are texts"
-        case _:
-            return ""
+    raise TypeError(f"a filter is {_FORMS}, not {described(given)}" + (f": {instead}" if instead else ""))
 
 
 def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
@@ -133,13 +86,13 @@ def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
         meant = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {engine!r:.60}{meant}")
     if as_of is not None and not isinstance(as_of, str):
-        raise TypeError(f"as_of is text such as '2026-11-01 00:00:00' or an instant, not {_described(as_of)}")
+        raise TypeError(f"as_of is text such as '2026-11-01 00:00:00' or an instant, not {described(as_of)}")
     if as_of == "":
         raise ValueError("as_of is empty: give an instant or a date, or None for the latest")
     if not isinstance(strict, bool):
-        raise TypeError(f"strict is True or False, not {_described(strict)}")
+        raise TypeError(f"strict is True or False, not {described(strict)}")
     if time_zone is not None and not isinstance(time_zone, str):
-        raise TypeError(f"time_zone is text such as 'Europe/Paris', not {_described(time_zone)}")
+        raise TypeError(f"time_zone is text such as 'Europe/Paris', not {described(time_zone)}")
     if time_zone == "":
         raise ValueError("time_zone is empty: give a name such as 'Europe/Paris', or None for the zone of this process")
     Semantics.named(engine or "spark", time_zone)
@@ -148,7 +101,7 @@ def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
 def check_alias(alias: Any) -> None:
     """Raise TypeError or ValueError for what is no name of a table."""
     if alias is not None and not isinstance(alias, str):
-        raise TypeError(f"alias is the table's name or alias in the query, such as 'o', not {_described(alias)}")
+        raise TypeError(f"alias is the table's name or alias in the query, such as 'o', not {described(alias)}")
     if alias is not None and not all(part.strip(" `") for part in alias.split(".")):
         raise ValueError(
             f"alias is the table's name or alias in the query, such as 'o' or 'db.orders', not {alias!r:.60}"
@@ -156,8 +109,4 @@ def check_alias(alias: Any) -> None:
 
 
 def _shown(value: object) -> str:
-    return f"{value!r:.60}" if isinstance(value, str) else _described(value)
-
-
-def _described(value: object) -> str:
-    return "None" if value is None else f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    return f"{value!r:.60}" if isinstance(value, str) else described(value)

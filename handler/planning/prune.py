@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.language.clock import Clock, reads_clock
+from evaluator.language.clock import Clock
 from evaluator.language.errors import SargoError, UnknownColumnError
 from evaluator.language.expression import Constant, HudiExpression, to_text
 from evaluator.language.schema import Schema
@@ -56,6 +56,7 @@ from handler.planning.pipeline import (
 )
 from handler.planning.plan import Plan, Reason
 from handler.planning.qualified_names import TwoTablesError
+from handler.planning.tree_facts import facts_of
 from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import Engine
 from index_store import StatsError, TableError
@@ -259,7 +260,7 @@ def _plan(
         expression=read.expression,
         engine=rules,
         time_zone=time_zone or process_time_zone(),
-        moment=None if clock is None or not reads_clock(read.expression) else PlanMoment.of(clock),
+        moment=None if clock is None or not facts_of(read.expression).reads_clock else PlanMoment.of(clock),
         slices=at.slices,
         kept_rows=np.arange(n) if kept is None else kept,
         reasons=tuple(dict.fromkeys(reasons)),

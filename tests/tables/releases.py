@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,15 +52,15 @@ class Release:
 RELEASES = {release.hudi: release for release in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
 
 
-def session(release: Release | None, home: Path) -> SparkSession:
-    """A session in UTC of the installed Spark, with a release of Hudi or without.
+def session(release: Release | None, home: Path, flags: Sequence[str] = SHORT_LIVED) -> SparkSession:
+    """A session in UTC of the installed Spark, with a release of Hudi or without. ``flags``: of the JVM.
 
     It interprets expressions instead of compiling them: hundreds are used once each.
     """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    jvm = f"-Duser.timezone=UTC {' '.join(SHORT_LIVED)} --add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
+    jvm = f"-Duser.timezone=UTC {' '.join(flags)} --add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
     settings = {
         "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -106,6 +107,37 @@ def test_what_is_bound_quickly_is_what_is_bound_in_general(
             quick += 1
             assert actual[0] == in_general(leaf, semantics, monkeypatch)
     assert quick > 100
+
+
+#: Wall clocks in microseconds: before 1582, 1900, in the gap and in the overlap of Berlin's clock in 2024, after 9999.
+MOMENTS = [
+    *(day * 86_400_000_000 + more for day in (-141_428, -30_000, -25_567, 0, 18_262, 2_932_897) for more in (0, 1)),
+    1_711_850_400_000_000 + 1_800_000_000,
+    1_729_994_400_000_000 + 1_800_000_000,
+    Fraction(1, 1000),
+    None,
+]
+TIMESTAMPS = (TIMESTAMP, Type(Kind.TIMESTAMP_LTZ))
+WITH_TIMESTAMPS = Schema(
+    [Field(f"{of}_{unit}", of, unit=unit) for of in TIMESTAMPS for unit in ("", "millis", "nanos")]
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Pacific/Apia"])
+def test_a_timestamp_is_bound_alike(engine: str, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, zone)
+    quick = set()
+    for field, declared, kind, value, op in itertools.product(
+        WITH_TIMESTAMPS, (None, *TIMESTAMPS), TIMESTAMPS, MOMENTS, OPS
+    ):
+        leaf = ex.Compare(op, ex.Column((field.name,), declared), ex.Literal(value, kind))
+        actual = bind_plain(leaf, WITH_TIMESTAMPS, semantics)
+        if actual is not None:
+            quick.add((field.type.kind, kind.kind))
+            assert actual[0] == in_general(leaf, semantics, monkeypatch, WITH_TIMESTAMPS), leaf
+    clock, instant = Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ
+    assert quick == {(clock, clock), (instant, clock), (instant, instant)}
 
 
 DECIMALS = [
