@@ -6,6 +6,8 @@ the table. After each change the sidecar answers from its first look for a list 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,19 +40,24 @@ def asked_after_changes(
 ) -> None:
     """``table``: its name in the catalog. ``folder``: where it is; it is changed."""
     chosen = list(dict.fromkeys((*_CHANGED, *predicates[:_OTHERS])))
+    with sidecar_that_looks_once() as asked_there, session.settings(asked_there):
+        if not session.asked(table, _CHANGED[0]).is_answered:
+            tally.wrong[f"{name}, changes"] = "the sidecar does not answer before them"
+            return
+        for title, sql in _CHANGES.items():
+            if title == "compaction" and not name.endswith("_mor"):
+                continue
+            if _change(session, name, title, sql.format(table), folder, tally):
+                _compare(session, f"{name} after {title}", table, chosen, tally)
+
+
+@contextmanager
+def sidecar_that_looks_once() -> Iterator[dict[str, str]]:
+    """The settings that ask it. What is committed after its first look at a table is not known to it."""
     served = SidecarThread(_settings())
     sidecar = served.begin()
-    asked_there = {"spark.sargo.sidecar.address": f"{sidecar.host}:{sidecar.port}", "spark.sargo.secret": _SECRET}
     try:
-        with session.settings(asked_there):
-            if not session.asked(table, _CHANGED[0]).is_answered:
-                tally.wrong[f"{name}, changes"] = "the sidecar does not answer before them"
-                return
-            for title, sql in _CHANGES.items():
-                if title == "compaction" and not name.endswith("_mor"):
-                    continue
-                if _change(session, name, title, sql.format(table), folder, tally):
-                    _compare(session, f"{name} after {title}", table, chosen, tally)
+        yield {"spark.sargo.sidecar.address": f"{sidecar.host}:{sidecar.port}", "spark.sargo.secret": _SECRET}
     finally:
         served.end()
 
@@ -83,7 +90,6 @@ def _compare(session: ExtensionSession, what: str, table: str, predicates: list[
 
 
 def _settings() -> Settings:
-    """Of a sidecar that looks at a table once: what is committed later is not known to it."""
     given: dict[str, Any] = {"port": 0, "metrics_port": -1, "page": False, "secret": SecretStr(_SECRET)}
     given |= {"request_seconds": 5.0, "drain_seconds": 0.0, "refresh_seconds": 1e9, "log_level": "warning"}
     return Settings.model_construct(**given)

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tests.conformance.full_scan import elements, first_line
-from tests.handler.spark.extension.sessions import scans
+from tests.handler.spark.extension.sessions import files_read, scans
 from tests.tables.releases import RELEASES, session
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ KEY = "_hoodie_record_key"
 AT_ONCE = 80
 #: How a query fails in Spark, and in Hudi's reader.
 FAILURES = (PySparkException, Py4JJavaError)
-_PLAIN = {"spark.sargo.enabled": "false"}
-_WHOLE = {**_PLAIN, "hoodie.enable.data.skipping": "false"}
+PLAIN = {"spark.sargo.enabled": "false"}
+_WHOLE = {**PLAIN, "hoodie.enable.data.skipping": "false"}
 
 
 _SAYS = re.compile(r"Sargo: (\d+ of \d+ file slices|nothing skipped \([^)]*\))")
@@ -47,12 +47,14 @@ class Answer:
     rows      the record keys in order; None where it failed
     groups    the file groups that its scans list
     says      what the scans say of the extension: "3 of 14 file slices"; "" where they say nothing
+    files     that the scans list, without log files
     failure   the first line of the error
     """
 
     rows: tuple[str, ...] | None
     groups: frozenset[str] = frozenset()
     says: str = ""
+    files: int = 0
     failure: str = ""
 
     @property
@@ -67,11 +69,11 @@ class Answer:
 
 
 class ExtensionSession:
-    """Tables of the catalog of one session."""
+    """Tables of the catalog of one session. ``extension``: the jar that it starts with; `register` brings it later."""
 
-    def __init__(self, hudi: str, home: Path) -> None:
+    def __init__(self, hudi: str, home: Path, extension: Path | None = None) -> None:
         self.hudi = hudi
-        self.spark: SparkSession = session(RELEASES[hudi], home)
+        self.spark: SparkSession = session(RELEASES[hudi], home, extension=extension)
         self.spark.conf.set("spark.sql.ansi.enabled", "false")
 
     @contextmanager
@@ -106,11 +108,10 @@ class ExtensionSession:
         except FAILURES as error:
             return Answer(None, failure=first_line(error))
         nodes = scans(frame)
-        says = ", ".join(_SAYS.findall(" ".join(str(node.nodeName()) for node in nodes)))
-        return Answer(rows, _groups(nodes), says)
+        return Answer(rows, _groups(nodes), said(nodes), files_read(frame))
 
     def plain(self, table: str, sql: str) -> Answer:
-        with self.settings(_PLAIN):
+        with self.settings(PLAIN):
             return self.asked(table, sql)
 
     def whole(self, table: str, sql: str) -> Answer:
@@ -120,7 +121,7 @@ class ExtensionSession:
 
     def fails_without(self, statement: str) -> bool:
         """Whether a statement fails with the extension off."""
-        with self.settings(_PLAIN):
+        with self.settings(PLAIN):
             try:
                 self.spark.sql(statement).collect()
             except FAILURES:
@@ -149,6 +150,11 @@ class ExtensionSession:
 
     def _frame(self, table: str, sql: str) -> DataFrame:
         return self.spark.sql(f"SELECT {KEY} FROM {table} WHERE {sql}")
+
+
+def said(nodes: Iterable[Any]) -> str:
+    """What scans say of the extension."""
+    return ", ".join(_SAYS.findall(" ".join(str(node.nodeName()) for node in nodes)))
 
 
 def _groups(nodes: Iterable[Any]) -> frozenset[str]:

@@ -33,7 +33,7 @@ class NotShownError(Exception):
 
 def first_line(error: Exception) -> str:
     """Spark's message, cut to the line that distinguishes the error."""
-    lines = str(error).split("\n")
+    lines = str(error).strip().split("\n")
     named = [line.partition("Exception: ")[2] for line in lines if "Exception: [" in line]
     return (named[0] if named else lines[0])[:160]
 

@@ -1,11 +1,15 @@
 """`make torture-tables`: write random tables with real Hudi, and hold random conditions against their rows.
 
     python -m tests.random_tables [--tables 10] [--seed 1] [--conditions 300] [--folder FOLDER] [--columns] [--store]
+    python -m tests.random_tables --extension [--tables 10] [--seed 1] [--queries 12]
 
 Needs a JDK 17, Maven and `.venv/spark35` (`make .venv/spark35/.installed`). The tables have the seeds SEED, SEED + 1,
 ... A table and its conditions depend on the seed alone, but for the instants. With --folder the tables stay there; one
 that is there already is not written again. --columns resolves the conditions by Spark as well, as Columns are. --store
 keeps them in tests/data/random_tables. The exit code is 1 when a file with a matching row would be skipped.
+
+--extension writes the tables anew, and asks QUERIES queries through Sargo's extension of Spark after each commit
+(``extension``). The exit code is 1 when one has other rows than without it.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from rich.table import Table
 
 from tests.conformance.paths import Resolved
 from tests.random_tables.check import Outcome, check
+from tests.random_tables.extension import Asked
 from tests.random_tables.recipe import Recipe
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
@@ -35,14 +40,34 @@ STORED = ROOT / "tests" / "data" / "random_tables"
 
 def write(seeds: Sequence[int], conditions: int, folder: Path) -> None:
     """The tables that are not there yet, all of a release in one session of Spark."""
-    by_release = defaultdict(list)
+    missing = [seed for seed in seeds if not (folder / str(seed) / "truth.json").exists()]
+    for release, some in _by_release(missing).items():
+        _on_spark("write", str(folder), str(conditions), release, *some)
+
+
+def _by_release(seeds: Sequence[int]) -> dict[str, list[str]]:
+    found = defaultdict(list)
     for seed in seeds:
-        if not (folder / str(seed) / "truth.json").exists():
-            by_release[Recipe.of(seed).release].append(str(seed))
-    for release, some in by_release.items():
+        found[Recipe.of(seed).release].append(str(seed))
+    for release in found:
         RELEASES[release].fetch()
-        command = [str(PYTHON), "-m", "tests.random_tables.write", str(folder), str(conditions), release, *some]
-        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+    return found
+
+
+def _on_spark(module: str, *given: str) -> None:
+    """Run a module beside this one with the Python that has Spark 3.5."""
+    command = [str(PYTHON), "-m", f"tests.random_tables.{module}", *given]
+    subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+
+
+def asked_through_extension(seeds: Sequence[int], queries: int, folder: Path) -> Asked:
+    """All queries, of tables written anew."""
+    found = Asked()
+    for release, some in _by_release(seeds).items():
+        out = folder / f"extension-{release}.json"
+        _on_spark("extension", str(folder), str(out), release, str(queries), *some)
+        found.update(Asked(**json.loads(out.read_text(encoding="utf-8"))))
+    return found
 
 
 def report(outcome: Outcome) -> Table:
@@ -77,8 +102,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--store", action="store_true", help="pack the tables into tests/data/random_tables")
     parser.add_argument("--columns", action="store_true", help="resolve the conditions by Spark, too")
+    parser.add_argument("--extension", action="store_true", help="ask through Sargo's extension of Spark instead")
+    parser.add_argument("--queries", type=int, default=12, help="with --extension: after each commit")
     given = parser.parse_args(arguments)
     seeds = range(given.seed, given.seed + given.tables)
+    if given.extension:
+        return _extension(seeds, given.queries)
     console, begun, whole, failed = Console(), time.monotonic(), Outcome(), 0
     with tempfile.TemporaryDirectory(prefix="sargo-random-") as scratch:
         folder = given.folder or Path(scratch) / "tables"
@@ -107,6 +136,16 @@ def main(arguments: Sequence[str]) -> int:
         f"{failed} tables that Hudi itself fails at, {time.monotonic() - begun:.0f} s"
     )
     return 1 if whole.lost or failed == len(seeds) else 0
+
+
+def _extension(seeds: Sequence[int], queries: int) -> int:
+    with tempfile.TemporaryDirectory(prefix="sargo-random-") as folder:
+        found = asked_through_extension(seeds, queries, Path(folder))
+    console = Console()
+    for query, why in found.wrong.items():
+        console.print(f"{query}: {why}", style="red", highlight=False)
+    console.print(str(found), highlight=False)
+    return 1 if found.wrong or not found.asked else 0
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from tests.tables.rows import COLUMNS
 from tests.tables.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -42,23 +42,28 @@ def write(spark: SparkSession, recipe: Recipe, home: Path) -> dict[str, Path]:
     """The table, commit by commit: the latest instant after each, and the rows of a full scan then."""
     shutil.rmtree(home, ignore_errors=True)
     (home / "rows").mkdir(parents=True)
-    writer = Writer(spark, RELEASES[recipe.release], home / "table", **recipe.writer)
+    found = {}
+    for instant in committed(spark, recipe, home / "table"):
+        found[instant] = home / "rows" / f"{instant}.parquet"
+        full_scan(spark, home / "table", found[instant])
+    for checksum in home.rglob("*.crc"):
+        checksum.unlink()
+    return found
+
+
+def committed(spark: SparkSession, recipe: Recipe, table: Path) -> Iterator[str]:
+    """Write the table, and stop after each commit: the latest instant."""
+    writer = Writer(spark, RELEASES[recipe.release], table, **recipe.writer)
     writer.options = {name: value for name, value in writer.options.items() if value or name != PRECOMBINE}
     writer.sql("drop table if exists {table}")  # the one before it has the same name
     without = [name for name in COLUMNS if name not in recipe.columns]
-    found = {}
     for commit in recipe.commits:
         if commit.operation == "merge":
             _run(writer, recipe.columns, _merge_into(commit))
         else:
             writer.write(commit.operation, commit.rows, without, None, **commit.options)
         _run(writer, recipe.columns, *(f"create index si_{name} on {{table}} ({name})" for name in commit.indexed))
-        instant = instants(home / "table")[-1]
-        found[instant] = home / "rows" / f"{instant}.parquet"
-        full_scan(spark, home / "table", found[instant])
-    for checksum in home.rglob("*.crc"):
-        checksum.unlink()
-    return found
+        yield instants(table)[-1]
 
 
 def _merge_into(commit: Commit) -> str:

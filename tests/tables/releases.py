@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 PYTHON = ROOT / ".venv" / "spark35" / "bin" / "python"
 BUNDLE = "hudi-spark3.5-bundle_2.12"
+EXTENSION = "io.sargo.spark.SargoExtensions"
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,12 @@ class Release:
 RELEASES = {release.hudi: release for release in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
 
 
-def session(release: Release | None, home: Path, flags: Sequence[str] = SHORT_LIVED) -> SparkSession:
+def session(
+    release: Release | None, home: Path, flags: Sequence[str] = SHORT_LIVED, extension: Path | None = None
+) -> SparkSession:
     """A session in UTC of the installed Spark, with a release of Hudi or without. ``flags``: of the JVM.
+
+    ``extension``: the jar of Sargo's, to be one of the session's beside Hudi's.
 
     It interprets expressions instead of compiling them: hundreds are used once each.
     """
@@ -82,12 +87,14 @@ def session(release: Release | None, home: Path, flags: Sequence[str] = SHORT_LI
         "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
     }
     if release is not None:
+        jars = [release.jar, *([extension] if extension else [])]
+        classes = ["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"]
         settings |= {
-            "spark.jars": release.jar,
-            "spark.driver.extraClassPath": release.jar,
+            "spark.jars": ",".join(map(str, jars)),
+            "spark.driver.extraClassPath": ":".join(map(str, jars)),
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-            "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+            "spark.sql.extensions": ",".join([*classes, *([EXTENSION] if extension else [])]),
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
         }
     builder = SparkSession.builder.master("local[2]").appName("sargo-tables")

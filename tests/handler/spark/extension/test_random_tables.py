@@ -1,0 +1,25 @@
+"""Random queries over random tables of real Hudi, through the extension after each commit, have the rows without it.
+
+`make torture-tables TABLES="--extension --tables 30 --seed 7"` asks more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.handler.spark.extension.test_register import missing
+from tests.random_tables.__main__ import asked_through_extension
+from tests.random_tables.recipe import Recipe
+
+
+@pytest.mark.extension
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("seed", [3, 8, 10], ids=lambda seed: f"{seed}-{Recipe.of(seed).release}")
+def test_rows_are_those_without_the_extension(seed: int, tmp_path: Path) -> None:
+    if why := missing(Recipe.of(seed).release):
+        pytest.skip(why)
+    found = asked_through_extension([seed], 20, tmp_path)
+    assert found.wrong == {}
+    assert found.skipping.total() > 10, found
