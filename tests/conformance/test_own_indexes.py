@@ -12,7 +12,7 @@ import pytest
 
 from tests.conformance.own_indexes import ALL, VARIANTS, lost_groups, refreshed_indexes
 from tests.conformance.stored_truth import TABLES, truth_of
-from tests.sampling import share
+from tests.sampling import ALL_CASES, share
 
 #: Updates and a clustering; log files and compactions.
 ONE_BY_ONE = ("1.2.0_wide_cow", "1.0.2_wide_mor")
@@ -21,9 +21,9 @@ ONE_IN = 80
 ALWAYS = ("f is null", "d is null")
 
 
-@pytest.mark.parametrize("name", sorted({*share(TABLES, 20), *ONE_BY_ONE}))
+@pytest.mark.parametrize("name", TABLES if ALL_CASES else ONE_BY_ONE)
 def test_no_predicate_loses_a_file_group(folders: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    variants = share(VARIANTS, 6) if name in ONE_BY_ONE else [ALL]
+    variants = share(VARIANTS, 8) if name in ONE_BY_ONE else [ALL]
     indexes = refreshed_indexes(folders(name), tmp_path, variants)
     every = truth_of(name).predicates
     predicates = [*share(every, ONE_IN), *(one for one in every if one in ALWAYS)]

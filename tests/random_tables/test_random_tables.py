@@ -27,6 +27,10 @@ from tests.sampling import share
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     with tarfile.open(request.param) as archive:
         archive.extractall(tmp_path / "table", filter="data")
+    truth = tmp_path / "table" / "truth.json"
+    document = json.loads(truth.read_text(encoding="utf-8"))
+    document["groups"] = dict(share(document["groups"].items(), 2))
+    truth.write_text(json.dumps(document), encoding="utf-8")
     return tmp_path / "table"
 
 
@@ -34,7 +38,7 @@ def test_no_condition_loses_a_file_group(home: Path, tmp_path: Path) -> None:
     found = check(home, tmp_path / "own")
     assert found.lost == []
     paths = ("text, legacy", "text, ansi", "time travel, ansi", "bytes of Hive 4.0.1", "own indexes, all")
-    assert all(found.asked[path] > 50 and found.kept[path] > 0 for path in paths), found.asked
+    assert all(found.asked[path] > 25 and found.kept[path] > 0 for path in paths), found.asked
 
 
 @pytest.mark.nightly

@@ -150,7 +150,7 @@ def conditions(draw: st.DrawFn, name: str) -> ex.HudiExpression:
 
 @pytest.mark.parametrize("semantics", [SPARK, HIVE], ids=["spark", "hive"])
 @pytest.mark.parametrize("name", SORTED)
-@settings(max_examples=examples(9, at_night=400))
+@settings(max_examples=examples(5, at_night=400))
 @given(
     data=st.data(),
     descending=st.booleans(),

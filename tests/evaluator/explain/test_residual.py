@@ -54,7 +54,7 @@ def scalar_residual(
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=["spark", "hive"])
-@settings(max_examples=examples(72, at_night=2_000))
+@settings(max_examples=examples(43, at_night=2_000))
 @given(data=st.data())
 def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, data: st.DataObject) -> None:
     expression = data.draw(filters(list(TYPES)))
@@ -95,7 +95,7 @@ def leaves_of(node: ex.HudiExpression) -> list[ex.HudiExpression]:
             return [leaf]
 
 
-@settings(max_examples=examples(48, at_night=1_000))
+@settings(max_examples=examples(29, at_night=1_000))
 @given(data=st.data())
 def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> None:
     expression = data.draw(filters(list(TYPES)))

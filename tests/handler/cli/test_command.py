@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from tests.sampling import share
+
 RUN = "from handler.cli.process import run; run()"
 
 
@@ -146,7 +148,7 @@ SHELL = [
 ]
 
 
-@pytest.mark.parametrize(("streams", "code", "why"), SHELL, ids=[one[0] for one in SHELL])
+@pytest.mark.parametrize(("streams", "code", "why"), share(SHELL, 2), ids=str)
 def test_streams_that_are_closed_or_full(streams, code, why, main_cow):
     call = shlex.join([sys.executable, "-c", RUN, "files", str(main_cow)])
     done = subprocess.run(

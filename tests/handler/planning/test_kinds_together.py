@@ -28,9 +28,10 @@ from handler.views.table import show_table
 from index_store.kinds.base import Coverage, column_coverage, key_lookup_provider, required_key_lookups
 from index_store.registered_kinds import REGISTERED_KINDS
 from tests.handler.table_rows import rows_of
+from tests.sampling import examples
 
 SPARK = Semantics.named("spark", "UTC")
-TREES = 60
+TREES = examples(36, at_night=60)
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 #: Conditions by table, and the kinds that must have ruled out a slice for some of them.
 TABLES = {

@@ -53,12 +53,12 @@ def said(plan):
             "1.1.1_bucket_ch_resized_mor",
             "1.2.0_bloom_cow",
         ],
-        5,
+        7,
     ),
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
     path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", min_slices=0)
-    filters = [*share(oracle_filters(name), 28), *OTHERS]
+    filters = [*share(oracle_filters(name), 45), *OTHERS]
     in_layers = 0
     for _ in commit_by_commit(path, tmp_path / "aside"):
         whole, kept = open_table(path, cache=None), open_table(path, cache=cache)

@@ -46,7 +46,7 @@ def test_filters_as_hive_hands_them_over_hold_what_its_queries_return(engine: st
 @pytest.mark.parametrize(("engine", "name"), NAMES)
 def test_wall_clocks_beside_the_changes_of_a_clock_hold_what_hive_says(engine: str, name: str, zone: str) -> None:
     said_of = edges.answers(engine)[zone]
-    asked = share(said_of, 8)
+    asked = share(said_of, 13)
     wrong, decided = edges.contradictions(
         {sql: parse(sql, "hive") for sql in asked},
         said_of,

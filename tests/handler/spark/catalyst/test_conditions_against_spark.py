@@ -186,7 +186,7 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
     more = share(MORE, 6)
-    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(12, at_night=40))), "id")
+    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(7, at_night=40))), "id")
     assert len(answers) > len(more) + examples(6, at_night=20)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {
@@ -204,10 +204,10 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
     frame = spark.createDataFrame([_python(number, row) for number, row in enumerate(rows)], _ddl())
     asked = {
         f"{number}: {to_text(condition)}": column_of(condition)
-        for number, condition in enumerate(drawn(filters(tuple(TYPES)), examples(25, at_night=60)))
+        for number, condition in enumerate(drawn(filters(tuple(TYPES)), examples(15, at_night=60)))
     }
     answers = answers_of(frame, asked, "number")
-    assert len(answers) > examples(10, at_night=25)
+    assert len(answers) > examples(6, at_night=25)
     schema, source = _schema(), _source(rows)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {

@@ -5,6 +5,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from handler.planning.qualified_names import TwoTablesError
 from handler.spark import prune, prune_by_join, read
+from tests.sampling import share
 
 PLAIN = "i BETWEEN 400 AND 700 AND p = 'p1'"
 
@@ -54,12 +55,15 @@ def test_two_qualifiers_are_an_error_that_names_both(spark, main_cow):
 
 @pytest.mark.parametrize(
     ("column", "condition", "alias"),
-    [
-        ("o.i", None, None),
-        ("`o`.`i`", "O.p = 'p1'", None),
-        ("db.orders.i", "orders.p = 'p1'", None),
-        ("o.i", "l.x = 5", "o"),
-    ],
+    share(
+        [
+            ("o.i", None, None),
+            ("`o`.`i`", "O.p = 'p1'", None),
+            ("db.orders.i", "orders.p = 'p1'", None),
+            ("o.i", "l.x = 5", "o"),
+        ],
+        2,
+    ),
 )
 def test_the_column_of_a_join_may_be_qualified(spark, main_cow, column, condition, alias):
     keys = spark.createDataFrame([(101,), (102,)], "i int")

@@ -9,6 +9,7 @@ from evaluator.language.errors import UnsupportedError
 from handler.spark import prune, prune_by_join, read, read_by_join, register
 from handler.spark.source.scan_plans import why_workers_fail
 from tests.handler.spark.real_tables import unpack
+from tests.sampling import share
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +56,16 @@ def test_other_errors_of_workers_are_not_about_modules(spark):
 
 @pytest.mark.parametrize(
     ("path", "options", "schema", "sentence"),
-    [
-        ("/nope", {}, None, "/nope: not a Hudi table"),
-        (None, {"as_oof": "1"}, None, 'option as_oof of format("sargo"): is as_of meant?'),
-        (None, {}, "i string", "column i is declared string, and the table has int"),
-        (None, {"query": "all"}, None, "query 'all' (known: snapshot, read_optimized)"),
-    ],
-    ids=["no table", "misspelt option", "schema", "query"],
+    share(
+        [
+            ("/nope", {}, None, "/nope: not a Hudi table"),
+            (None, {"as_oof": "1"}, None, 'option as_oof of format("sargo"): is as_of meant?'),
+            (None, {}, "i string", "column i is declared string, and the table has int"),
+            (None, {"query": "all"}, None, "query 'all' (known: snapshot, read_optimized)"),
+        ],
+        2,
+    ),
+    ids=str,
 )
 def test_the_sentence_of_an_error_stands_before_any_trace_of_spark(spark, table, path, options, schema, sentence):
     register(spark)
