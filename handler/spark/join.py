@@ -53,7 +53,7 @@ from handler.planning.plan import Plan, Reason
 from handler.spark.catalyst.conditions import Condition, TableNames, all_of, as_conditions, named_frame, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import MAX_BYTES, JoinKeys, as_key_set, collect_keys
-from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session, table_names
+from handler.spark.pruning.prune import check_spark, conditions_or_unknown, plan_in_session, table_names
 from handler.spark.pruning.read_optimized import plan_of_base_files
 from handler.spark.pruning.read_options import agreed, read_options, settings_of
 from handler.spark.pruning.schemas import spark_schema
@@ -115,7 +115,7 @@ def prune_by_join(
     column = _own_name(column, names)
     wanted = _key_column(dimension, column, key)
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
-    parts = [condition_or_unknown(spark, schema, part, names, strict=strict) for part in conditions]
+    parts = conditions_or_unknown(spark, schema, conditions, names, strict=strict)
     keys: JoinKeys | None = None
     operand: Operand | None = None
     try:

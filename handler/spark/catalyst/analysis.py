@@ -2,6 +2,8 @@
 
     SQL text or Column ──► filter over an empty relation of the schema ──► analysed filter ──► JSON of its condition
 
+Several conditions are one filter, since most of the analyser's time is for the filter and not for what is in it.
+
 No job runs. Each call into the JVM takes about 0.1 ms. An answer of more than 8,192 characters takes 40 ms more: the
 JVM sends it in two parts, and the second one waits until the first is acknowledged (Nagle's algorithm). So only the
 condition's JSON is asked for, not that of the relation, and the JSON of a long condition is fetched in pieces.
@@ -12,6 +14,8 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,7 +30,15 @@ from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.java_classes import java_class, java_object
 
-__all__ = ["AnalysedPart", "analyse", "empty_relation", "exact_parts", "frame_of_plan", "named_relation"]
+__all__ = [
+    "AnalysedPart",
+    "analyse",
+    "analyse_together",
+    "empty_relation",
+    "exact_parts",
+    "frame_of_plan",
+    "named_relation",
+]
 
 #: A condition's nodes, and the values that the JSON leaves out, by the index of their node.
 AnalysedPart = tuple[Items, Mapping[int, Any]]
@@ -52,12 +64,9 @@ def analyse(
     None when the analyser made more than a filter of the condition. It is mostly one condition. One of several parts,
     some with constants to compute and some with the clock, is taken apart. Raises what Spark raises.
     """
-    relation = empty_relation(spark, schema)
-    if qualifier:
-        relation = named_relation(spark, relation, qualifier)
-    plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
+    plan = _analysed(spark, schema, condition if isinstance(condition, str) else condition._jc, qualifier)
     jvm: Any = spark._jvm
-    is_long = len(condition if isinstance(condition, str) else str(condition)) > _LONG_TEXT
+    is_long = _is_long(condition)
     items = _items_of(jvm, plan, is_long=is_long)
     if items is None:
         return None
@@ -76,6 +85,112 @@ def analyse(
         of_part = _items_of(jvm, part, is_long=is_long) or []
         answers.append(_computed(jvm, part, of_part, with_constants(jvm, part, of_part)))
     return answers, items
+
+
+def analyse_together(
+    spark: SparkSession, schema: StructType, conditions: Sequence[str | Column], qualifier: Qualifier
+) -> list[tuple[AnalysedPart, Items] | None]:
+    """Two or more conditions in one analysis: for each what ``analyse`` gives for one that is not taken apart.
+
+    None for a condition that has to be analysed by itself. Raises what Spark raises for any of them.
+    """
+    jvm: Any = spark._jvm
+    columns = [_parsed(spark, one) if isinstance(one, str) else one._jc for one in conditions]
+    plan = _analysed(spark, schema, reduce(lambda left, right: getattr(left, "and")(right), columns), qualifier)
+    is_long = any(map(_is_long, conditions))
+    whole = _Joined.of(jvm, plan, len(columns), is_long=is_long)
+    if whole is None:
+        return [None] * len(columns)
+    computed_plan = with_constants(jvm, plan, whole.items)
+    computed = whole if computed_plan is plan else _Joined.of(jvm, computed_plan, len(columns), is_long=is_long)
+    answers: list[tuple[AnalysedPart, Items] | None] = []
+    for number in range(len(columns)):
+        items = whole.items_of(number)
+        source = computed if has_constants(items) else whole
+        if source is None or (source is whole and has_constants(items)) or _is_cast(items):
+            answers.append(None)
+        else:
+            answers.append((source.part(number), items))
+    return answers
+
+
+def _is_cast(items: Items) -> bool:
+    """A text is cast to a boolean as an operand of AND, and is refused as a condition."""
+    return str(items[0]["class"]).endswith(".expressions.Cast")
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """An analysed filter whose condition joins others by AND, and where the nodes of each of them are."""
+
+    plan: Any
+    items: Items
+    spans: Sequence[slice]
+
+    @classmethod
+    def of(cls, jvm: Any, plan: Any, count: int, *, is_long: bool) -> _Joined | None:
+        """None where the analyser made something else of the filter."""
+        items = _items_of(jvm, plan, is_long=is_long or count > 2)
+        spans = None if items is None else _joined_spans(items, count)
+        return None if items is None or spans is None else cls(plan, items, spans)
+
+    def items_of(self, number: int) -> Items:
+        return self.items[self.spans[number]]
+
+    def part(self, number: int) -> AnalysedPart:
+        span = self.spans[number]
+        items = self.items[span]
+        fields = {span.start + index: field for index, field in _fields_beside(items).items()}
+        exact = exact_parts(self.plan.condition(), self.items, fields) if fields else {}
+        return items, {index - span.start: value for index, value in exact.items()}
+
+
+def _joined_spans(items: Items, count: int) -> list[slice] | None:
+    """Where the nodes of ``((1 AND 2) AND 3) ...`` are, by operand; None for another tree."""
+    sizes = _sizes(items)
+    spans: list[slice] = []
+    at = 0
+    for _ in range(count - 1):
+        if not str(items[at]["class"]).endswith(".expressions.And"):
+            return None
+        right = at + 1 + sizes[at + 1]
+        spans.append(slice(right, right + sizes[right]))
+        at += 1
+    spans.append(slice(at, at + sizes[at]))
+    return spans[::-1]
+
+
+def _sizes(items: Items) -> list[int]:
+    """The number of nodes of each subtree; children follow their parent."""
+    sizes = [0] * len(items)
+    roots: list[int] = []  # of subtrees without a parent yet, the leftmost last
+    for index in range(len(items) - 1, -1, -1):
+        children = [roots.pop() for _ in range(items[index]["num-children"])]
+        sizes[index] = 1 + sum(sizes[child] for child in children)
+        roots.append(index)
+    return sizes
+
+
+def _analysed(spark: SparkSession, schema: StructType, condition: Any, qualifier: Qualifier) -> Any:
+    """The analysed plan of a filter. ``condition``: SQL text, or a Column of the JVM."""
+    relation = empty_relation(spark, schema)
+    if qualifier:
+        relation = named_relation(spark, relation, qualifier)
+    return relation.filter(condition).queryExecution().analyzed()
+
+
+def _parsed(spark: SparkSession, text: str) -> Any:
+    """A text as a Column of the JVM, as ``filter`` makes one of it."""
+    jvm: Any = spark._jvm
+    if not _is_spark_3(spark):
+        return java_class(jvm, "org.apache.spark.sql.functions").expr(text)
+    session: Any = spark._jsparkSession
+    expression = session.sessionState().sqlParser().parseExpression(text)
+    return java_class(jvm, "org.apache.spark.sql.Column")(expression)
+
+
+def _is_long(condition: str | Column) -> bool:
+    return len(condition if isinstance(condition, str) else str(condition)) > _LONG_TEXT
 
 
 def _parts(plan: Any) -> list[Any]:
@@ -113,9 +228,14 @@ def _in_pieces(jvm: Any, condition: Any) -> str:
 
 
 def _with_parts(plan: Any, items: Items) -> AnalysedPart:
-    unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
-    fields = {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
+    fields = _fields_beside(items)
     return items, exact_parts(plan.condition(), items, fields) if fields else {}
+
+
+def _fields_beside(items: Items) -> dict[int, str]:
+    """The fields that the JSON leaves out and that are asked for, by the index of their node."""
+    unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
+    return {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
 
 
 def empty_relation(spark: SparkSession, schema: StructType) -> Any:

@@ -30,8 +30,8 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
 from handler.catalyst.translation import condition_of
 from handler.planning.qualified_names import Qualifier
-from handler.spark.catalyst.analysis import analyse, named_relation
-from handler.spark.catalyst.known_conditions import recall, remember
+from handler.spark.catalyst.analysis import analyse, analyse_together, named_relation
+from handler.spark.catalyst.known_conditions import ConditionKey, recall, remember
 from handler.spark.catalyst.known_settings import known_settings
 from handler.spark.catalyst.refusals import (
     ConditionError,
@@ -56,11 +56,14 @@ __all__ = [
     "named_frame",
     "time_zone_of",
     "to_expression",
+    "together",
 ]
 
 Condition = str | Column | Sequence[str | Column]
 
 _FORMS = "a condition is SQL text, a Column, or a list of them"
+#: Of more new conditions each is analysed by itself: Spark's analyser recurses into the AND of all.
+_MAX_TOGETHER = 32
 #: Literals that Spark's parser replaces by the time of parsing. Comments and backticks may stand in them, and escapes.
 _RUN_TIME_LITERAL = re.compile(
     r"\b(?:date|time|timestamp(?:_ltz|_ntz)?)(?:[\s`]|/\*.*?\*/|--[^\n]*\n)*r?"
@@ -110,7 +113,47 @@ def to_expression(
     its text. Without a JVM raises SqlError for text that cannot be parsed, and UnsupportedError for a Column. Raises
     TypeError for a Column of another kind of session.
     """
-    return all_of(_expression(spark, schema, part, names) for part in as_conditions(condition))
+    conditions = as_conditions(condition)
+    known = together(spark, schema, conditions, names)
+    return all_of(
+        _expression(spark, schema, part, names) if expression is None else expression
+        for part, expression in zip(conditions, known, strict=True)
+    )
+
+
+def together(
+    spark: SparkSession, schema: StructType, conditions: Sequence[str | Column], names: TableNames = NO_NAMES
+) -> list[HudiExpression | None]:
+    """Several conditions at once, by one analysis of those that are new.
+
+    None for a condition that ``to_expression`` must be asked about by itself: it is one, Spark refuses some of them,
+    or it has parts that are not computed alike. Raises TypeError for a Column of another kind of session.
+    """
+    found: list[HudiExpression | None] = [None] * len(conditions)
+    if len(conditions) < 2 or not has_jvm(spark):
+        return found
+    settings, zone = known_settings(spark), time_zone_of(spark)
+    new: dict[int, ConditionKey | None] = {}
+    for number, condition in enumerate(conditions):
+        _check_column(spark, condition)
+        if _RUN_TIME_LITERAL.search(condition if isinstance(condition, str) else str(condition)):
+            continue
+        key = _key(schema, condition, names, zone)
+        found[number] = None if key is None else recall(settings, key)
+        if found[number] is None:
+            new[number] = key
+    if 1 < len(new) <= _MAX_TOGETHER:
+        try:
+            answers = analyse_together(spark, schema, [conditions[number] for number in new], names.qualifier)
+        except (PySparkException, Py4JError):  # each by itself says what is wrong with it
+            return found
+        for (number, key), answer in zip(new.items(), answers, strict=True):
+            if answer is not None:
+                (nodes, exact), items = answer
+                expression = found[number] = condition_of(nodes, exact, zone)
+                if key is not None:
+                    remember(spark, settings, key, schema.names, items, expression)
+    return found
 
 
 def all_of(parts: Iterable[HudiExpression]) -> HudiExpression:
@@ -140,10 +183,9 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
             return parse_condition(condition, engine_of(spark), names.leading).expression
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
     zone = time_zone_of(spark)
-    key = None
     settings = known_settings(spark) if isinstance(condition, str) else None
-    if isinstance(condition, str):
-        key = (schema.json(), tuple(names.qualifier), condition, zone)
+    key = _key(schema, condition, names, zone)
+    if key is not None:
         known = recall(settings, key)
         if known is not None:
             return known
@@ -160,6 +202,11 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
     if key is not None:
         remember(spark, settings, key, schema.names, items, expression)
     return expression
+
+
+def _key(schema: StructType, condition: str | Column, names: TableNames, zone: str) -> ConditionKey | None:
+    """What a condition is remembered by; None for a Column."""
+    return (schema.json(), tuple(names.qualifier), condition, zone) if isinstance(condition, str) else None
 
 
 def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
@@ -33,6 +33,7 @@ from handler.spark.catalyst.conditions import (
     engine_of,
     time_zone_of,
     to_expression,
+    together,
 )
 from handler.spark.pruning.read_optimized import plan_of_base_files
 from handler.spark.pruning.read_options import agreed, read_options, settings_of
@@ -43,7 +44,7 @@ from index_store.opened_table import OpenTable, open_table
 __all__ = [
     "check_conditions",
     "check_spark",
-    "condition_or_unknown",
+    "conditions_or_unknown",
     "plan_in_session",
     "prune",
     "prune_opened",
@@ -234,16 +235,30 @@ def _expression(
         if strict:
             raise
         return Unknown(str(error))
-    return all_of(condition_or_unknown(spark, schema, condition, names, strict=strict) for condition in conditions)
+    return all_of(conditions_or_unknown(spark, schema, conditions, names, strict=strict))
 
 
-def condition_or_unknown(
-    spark: SparkSession, schema: StructType, condition: str | Column, names: TableNames = NO_NAMES, *, strict: bool
-) -> HudiExpression:
-    """One condition as an expression: Unknown with the reason when it is not understood, which ``strict`` raises.
+def conditions_or_unknown(
+    spark: SparkSession,
+    schema: StructType,
+    conditions: Sequence[str | Column],
+    names: TableNames = NO_NAMES,
+    *,
+    strict: bool,
+) -> list[HudiExpression]:
+    """Each condition as an expression: Unknown with the reason when it is not understood, which ``strict`` raises.
 
     Text that cannot be parsed, and what can be no condition on rows, always raise.
     """
+    return [
+        _or_unknown(spark, schema, condition, names, strict) if expression is None else expression
+        for condition, expression in zip(conditions, together(spark, schema, conditions, names), strict=True)
+    ]
+
+
+def _or_unknown(
+    spark: SparkSession, schema: StructType, condition: str | Column, names: TableNames, strict: bool
+) -> HudiExpression:
     try:
         return to_expression(spark, schema, condition, names)
     except (SqlError, ConditionSyntaxError, NoConditionError):
