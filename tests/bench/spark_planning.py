@@ -2,7 +2,7 @@
 
     table      252 files in 63 partitions, COPY_ON_WRITE, column_stats of one column; written by Hudi 1.0.2 on Spark 3.5
     prune      on an opened table whose statistics are loaded: a text that was given before, a text that was not (its
-               constant is another each time), three such texts, a Column
+               constant is another each time), three such texts, a Column that was made before
     read       from the path to the number of Spark's tasks, without running one: the table is opened, pruned, its
                schemas are read and Spark lists the files. Some files match ("few"), or all of them ("all")
     Hudi       the same from ``format("hudi")``, with its own data skipping; on 3.5, for which its bundles are
@@ -73,13 +73,14 @@ def measure(spark: SparkSession, table: Path, hudi: bool) -> Iterator[Row]:
     def new() -> str:
         return f"amount < 15.0 AND dt > '2009-{next(numbers)}'"
 
+    column = (F.col("amount") < 15.0) & (F.col("dt") >= "2010-01-01")
     spent = _in_turns(
         {
             "handler.prune": lambda: handler.prune(opened, known, "spark", time_zone="UTC"),
             "a text given before": lambda: prune(spark, opened, known),
             "a new text": lambda: prune(spark, opened, new()),
             "three new texts": lambda: prune(spark, opened, [new(), new(), new()]),
-            "a Column": lambda: prune(spark, opened, (F.col("amount") < 15.0) & (F.col("dt") >= "2010-01-01")),
+            "a Column": lambda: prune(spark, opened, column),
         }
     )
     assert prune(spark, opened, known).kept == handler.prune(opened, known, "spark", time_zone="UTC").kept

@@ -29,6 +29,10 @@ from tests.conformance.extension_changes import asked_after_changes
 from tests.conformance.extension_session import ExtensionSession
 from tests.conformance.extension_tally import Tally
 from tests.conformance.stored_truth import TABLES, truth_of
+from tests.jvm_flags import SHORT_LIVED
+
+#: Up to one predicate in so many the run is long enough for the JVM's second compiler to pay.
+_LONG = 10
 
 
 def asked_as_it_is(session: ExtensionSession, name: str, folder: Path, predicates: list[str], tally: Tally) -> None:
@@ -51,7 +55,8 @@ def in_catalog(name: str) -> str:
 
 def main(folder: Path, out: Path, hudi: str, every: int, wanted: tuple[str, ...]) -> None:
     home = out.parent / f"extension-{hudi}"
-    session, tally = ExtensionSession(hudi, home), Tally()
+    flags = SHORT_LIVED if every > _LONG else ()
+    session, tally = ExtensionSession(hudi, home, flags=flags), Tally()
     register(session.spark)
     for name in wanted or TABLES:
         release = name.partition("_")[0]

@@ -9,7 +9,7 @@ whole     with the extension off and without Hudi's own skipping: the truth, sin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tests.conformance.full_scan import elements, first_line
 from tests.handler.spark.extension.sessions import files_read, scans
+from tests.jvm_flags import SHORT_LIVED
 from tests.tables.releases import RELEASES, session
 
 if TYPE_CHECKING:
@@ -69,11 +70,16 @@ class Answer:
 
 
 class ExtensionSession:
-    """Tables of the catalog of one session. ``extension``: the jar that it starts with; `register` brings it later."""
+    """Tables of the catalog of one session.
 
-    def __init__(self, hudi: str, home: Path, extension: Path | None = None) -> None:
+    ``extension``: the jar that it starts with; `register` brings it later. ``flags``: of the JVM.
+    """
+
+    def __init__(
+        self, hudi: str, home: Path, extension: Path | None = None, flags: Sequence[str] = SHORT_LIVED
+    ) -> None:
         self.hudi = hudi
-        self.spark: SparkSession = session(RELEASES[hudi], home, extension=extension)
+        self.spark: SparkSession = session(RELEASES[hudi], home, flags, extension)
         self.spark.conf.set("spark.sql.ansi.enabled", "false")
 
     @contextmanager
