@@ -2,8 +2,6 @@
 
     SQL text or Column ──► filter over an empty relation of the schema ──► analysed filter ──► JSON of its condition
 
-Several conditions are one filter, since most of the analyser's time is for the filter and not for what is in it.
-
 No job runs. Each call into the JVM takes about 0.1 ms. An answer of more than 8,192 characters takes 40 ms more: the
 JVM sends it in two parts, and the second one waits until the first is acknowledged (Nagle's algorithm). So only the
 condition's JSON is asked for, not that of the relation, and the JSON of a long condition is fetched in pieces.
@@ -14,8 +12,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -33,10 +29,14 @@ from handler.spark.catalyst.java_classes import java_class, java_object
 __all__ = [
     "AnalysedPart",
     "analyse",
-    "analyse_together",
+    "analysed_filter",
     "empty_relation",
     "exact_parts",
+    "fields_beside",
     "frame_of_plan",
+    "is_long_text",
+    "is_spark_3",
+    "items_of",
     "named_relation",
 ]
 
@@ -64,10 +64,10 @@ def analyse(
     None when the analyser made more than a filter of the condition. It is mostly one condition. One of several parts,
     some with constants to compute and some with the clock, is taken apart. Raises what Spark raises.
     """
-    plan = _analysed(spark, schema, condition if isinstance(condition, str) else condition._jc, qualifier)
+    plan = analysed_filter(spark, schema, condition if isinstance(condition, str) else condition._jc, qualifier)
     jvm: Any = spark._jvm
-    is_long = _is_long(condition)
-    items = _items_of(jvm, plan, is_long=is_long)
+    is_long = is_long_text(condition)
+    items = items_of(jvm, plan, is_long=is_long)
     if items is None:
         return None
     if not has_constants(items):
@@ -82,96 +82,12 @@ def analyse(
     filters = [filter_class(part, plan.child()) for part in parts]
     answers = []
     for part in filters:
-        of_part = _items_of(jvm, part, is_long=is_long) or []
+        of_part = items_of(jvm, part, is_long=is_long) or []
         answers.append(_computed(jvm, part, of_part, with_constants(jvm, part, of_part)))
     return answers, items
 
 
-def analyse_together(
-    spark: SparkSession, schema: StructType, conditions: Sequence[str | Column], qualifier: Qualifier
-) -> list[tuple[AnalysedPart, Items] | None]:
-    """Two or more conditions in one analysis: for each what ``analyse`` gives for one that is not taken apart.
-
-    None for a condition that has to be analysed by itself. Raises what Spark raises for any of them.
-    """
-    jvm: Any = spark._jvm
-    columns = [_parsed(spark, one) if isinstance(one, str) else one._jc for one in conditions]
-    plan = _analysed(spark, schema, reduce(lambda left, right: getattr(left, "and")(right), columns), qualifier)
-    is_long = any(map(_is_long, conditions))
-    whole = _Joined.of(jvm, plan, len(columns), is_long=is_long)
-    if whole is None:
-        return [None] * len(columns)
-    computed_plan = with_constants(jvm, plan, whole.items)
-    computed = whole if computed_plan is plan else _Joined.of(jvm, computed_plan, len(columns), is_long=is_long)
-    answers: list[tuple[AnalysedPart, Items] | None] = []
-    for number in range(len(columns)):
-        items = whole.items_of(number)
-        source = computed if has_constants(items) else whole
-        if source is None or (source is whole and has_constants(items)) or _is_cast(items):
-            answers.append(None)
-        else:
-            answers.append((source.part(number), items))
-    return answers
-
-
-def _is_cast(items: Items) -> bool:
-    """A text is cast to a boolean as an operand of AND, and is refused as a condition."""
-    return str(items[0]["class"]).endswith(".expressions.Cast")
-
-
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """An analysed filter whose condition joins others by AND, and where the nodes of each of them are."""
-
-    plan: Any
-    items: Items
-    spans: Sequence[slice]
-
-    @classmethod
-    def of(cls, jvm: Any, plan: Any, count: int, *, is_long: bool) -> _Joined | None:
-        """None where the analyser made something else of the filter."""
-        items = _items_of(jvm, plan, is_long=is_long or count > 2)
-        spans = None if items is None else _joined_spans(items, count)
-        return None if items is None or spans is None else cls(plan, items, spans)
-
-    def items_of(self, number: int) -> Items:
-        return self.items[self.spans[number]]
-
-    def part(self, number: int) -> AnalysedPart:
-        span = self.spans[number]
-        items = self.items[span]
-        fields = {span.start + index: field for index, field in _fields_beside(items).items()}
-        exact = exact_parts(self.plan.condition(), self.items, fields) if fields else {}
-        return items, {index - span.start: value for index, value in exact.items()}
-
-
-def _joined_spans(items: Items, count: int) -> list[slice] | None:
-    """Where the nodes of ``((1 AND 2) AND 3) ...`` are, by operand; None for another tree."""
-    sizes = _sizes(items)
-    spans: list[slice] = []
-    at = 0
-    for _ in range(count - 1):
-        if not str(items[at]["class"]).endswith(".expressions.And"):
-            return None
-        right = at + 1 + sizes[at + 1]
-        spans.append(slice(right, right + sizes[right]))
-        at += 1
-    spans.append(slice(at, at + sizes[at]))
-    return spans[::-1]
-
-
-def _sizes(items: Items) -> list[int]:
-    """The number of nodes of each subtree; children follow their parent."""
-    sizes = [0] * len(items)
-    roots: list[int] = []  # of subtrees without a parent yet, the leftmost last
-    for index in range(len(items) - 1, -1, -1):
-        children = [roots.pop() for _ in range(items[index]["num-children"])]
-        sizes[index] = 1 + sum(sizes[child] for child in children)
-        roots.append(index)
-    return sizes
-
-
-def _analysed(spark: SparkSession, schema: StructType, condition: Any, qualifier: Qualifier) -> Any:
+def analysed_filter(spark: SparkSession, schema: StructType, condition: Any, qualifier: Qualifier) -> Any:
     """The analysed plan of a filter. ``condition``: SQL text, or a Column of the JVM."""
     relation = empty_relation(spark, schema)
     if qualifier:
@@ -179,17 +95,8 @@ def _analysed(spark: SparkSession, schema: StructType, condition: Any, qualifier
     return relation.filter(condition).queryExecution().analyzed()
 
 
-def _parsed(spark: SparkSession, text: str) -> Any:
-    """A text as a Column of the JVM, as ``filter`` makes one of it."""
-    jvm: Any = spark._jvm
-    if not _is_spark_3(spark):
-        return java_class(jvm, "org.apache.spark.sql.functions").expr(text)
-    session: Any = spark._jsparkSession
-    expression = session.sessionState().sqlParser().parseExpression(text)
-    return java_class(jvm, "org.apache.spark.sql.Column")(expression)
-
-
-def _is_long(condition: str | Column) -> bool:
+def is_long_text(condition: str | Column) -> bool:
+    """Whether the JSON of a condition may have more characters than the JVM sends at once."""
     return len(condition if isinstance(condition, str) else str(condition)) > _LONG_TEXT
 
 
@@ -202,11 +109,11 @@ def _computed(jvm: Any, plan: Any, items: Items, computed: Any) -> AnalysedPart:
     """The condition of the filter with computed constants, or of the first one if Spark made something else of it."""
     if computed is plan:
         return _with_parts(plan, items)
-    new_items = _items_of(jvm, computed, is_long=len(items) > 1)
+    new_items = items_of(jvm, computed, is_long=len(items) > 1)
     return _with_parts(plan, items) if new_items is None else _with_parts(computed, new_items)
 
 
-def _items_of(jvm: Any, plan: Any, *, is_long: bool) -> Items | None:
+def items_of(jvm: Any, plan: Any, *, is_long: bool) -> Items | None:
     """The nodes of the filter's condition; None for a plan that is no filter. ``is_long``: they may be many."""
     if plan.nodeName() != "Filter":
         return None
@@ -228,11 +135,11 @@ def _in_pieces(jvm: Any, condition: Any) -> str:
 
 
 def _with_parts(plan: Any, items: Items) -> AnalysedPart:
-    fields = _fields_beside(items)
+    fields = fields_beside(items)
     return items, exact_parts(plan.condition(), items, fields) if fields else {}
 
 
-def _fields_beside(items: Items) -> dict[int, str]:
+def fields_beside(items: Items) -> dict[int, str]:
     """The fields that the JSON leaves out and that are asked for, by the index of their node."""
     unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
     return {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
@@ -269,11 +176,12 @@ def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
 
 def _dataset(spark: SparkSession, plan: Any) -> Any:
     jvm: Any = spark._jvm
-    package = "" if _is_spark_3(spark) else ".classic"
+    package = "" if is_spark_3(spark) else ".classic"
     return java_class(jvm, f"org.apache.spark.sql{package}.Dataset").ofRows(spark._jsparkSession, plan)
 
 
-def _is_spark_3(spark: SparkSession) -> bool:
+def is_spark_3(spark: SparkSession) -> bool:
+    """Whether the classes of the JVM are those before Spark 4."""
     return spark.version.startswith("3.")
 
 

@@ -30,7 +30,8 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
 from handler.catalyst.translation import condition_of
 from handler.planning.qualified_names import Qualifier
-from handler.spark.catalyst.analysis import analyse, analyse_together, named_relation
+from handler.spark.catalyst.analysis import analyse, named_relation
+from handler.spark.catalyst.joined_analysis import analyse_together
 from handler.spark.catalyst.known_conditions import ConditionKey, recall, remember
 from handler.spark.catalyst.known_settings import known_settings
 from handler.spark.catalyst.refusals import (
