@@ -10,7 +10,7 @@
     own        our own indexes, made at the first commit and refreshed after each: all sketches, and each alone, with no
                other index; and the rows that are read with all of them
     extension  SQL over Hudi's tables on Spark 3.5 through Sargo's session extension, with three bundles of Hudi, also
-               after changes that the sidecar has not seen: one predicate in 20 of each table, with EVERY=1 all
+               after changes that the sidecar has not seen: one predicate in 5 of each table, with EVERY=1 all
     bundle     all pruned reads on Spark 3.5, where Hudi's bundle reads the slices that Sargo does not merge itself
     report     the table
 
@@ -52,7 +52,7 @@ from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
 #: The bundles of Hudi with which the session extension is asked, and one in how many predicates.
-EXTENSION_RELEASES, EXTENSION_EVERY = ("1.2.0", "1.0.2", "0.15.0"), 20
+EXTENSION_RELEASES, EXTENSION_EVERY = ("1.2.0", "1.0.2", "0.15.0"), 5
 STAGES = ("truth", "skipping", "hive", "spark", "own", "bundle", "extension", "report")
 RESULTS = Path(__file__).parent / "results"
 
