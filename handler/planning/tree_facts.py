@@ -24,14 +24,13 @@ from evaluator.language.expression import (
     walk_distinct,
 )
 from evaluator.language.types import Type
+from handler.planning.by_identity import ByIdentity
 
 __all__ = ["TreeFacts", "described", "facts_of"]
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 #: Trees of at most this size are remembered, and so many of them. A node counts 1, a set of keys as a whole tree.
 _MAX_SIZE, _MAX_TREES = 256, 64
-#: By the identity of the tree, which is kept, so that no other tree gets the same one.
-_KNOWN: dict[int, tuple[HudiExpression, TreeFacts]] = {}
 
 
 class TreeFacts(NamedTuple):
@@ -41,16 +40,17 @@ class TreeFacts(NamedTuple):
     reads_clock: bool
 
 
+_KNOWN: ByIdentity[HudiExpression, TreeFacts] = ByIdentity(_MAX_TREES)
+
+
 def facts_of(tree: HudiExpression) -> TreeFacts:
     """The facts of a tree. After a mistake it is not walked further."""
-    known = _KNOWN.get(id(tree))
-    if known is not None and known[0] is tree:
-        return known[1]
+    known = _KNOWN.get(tree)
+    if known is not None:
+        return known
     facts, size = _walked(tree)
     if size < _MAX_SIZE:
-        if len(_KNOWN) >= _MAX_TREES:
-            _KNOWN.clear()
-        _KNOWN[id(tree)] = tree, facts
+        _KNOWN.keep(tree, facts)
     return facts
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,7 @@ from index_store.table.table_schema import MAX_PRECISION, META_COLUMNS
 
 __all__ = ["arrow_schema"]
 
+_MAX_SCHEMAS = 32
 _PLAIN: Mapping[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "int": pa.int32(),
@@ -65,20 +67,29 @@ def arrow_schema(table: Table, instant: str | None = None) -> pa.Schema:
     text = table.schema_text_at(instant) or created
     if not text:
         raise TableError(table.path, "no commit of the table tells its schema")
+    has_meta_columns = table.properties.get("hoodie.populate.meta.fields", "true").lower() != "false"
     try:
-        fields = _AvroTypes().record(json.loads(text))
-        declared = _AvroTypes().record(json.loads(created)) if created else []
+        return _schema_of(text, created or "", has_meta_columns, table.partition_fields)
     except (FormatError, KeyError, TypeError, AttributeError, ValueError, RecursionError, pa.ArrowException) as error:
         raise TableError(table.path, f"the table's schema cannot be read: {error}") from error
-    return pa.schema(_with_partitions(_with_meta_columns(fields, table), declared, table.partition_fields))
 
 
-def _with_meta_columns(fields: list[pa.Field], table: Table) -> list[pa.Field]:
+@lru_cache(maxsize=_MAX_SCHEMAS)
+def _schema_of(text: str, created: str, has_meta_columns: bool, partition_fields: tuple[str, ...]) -> pa.Schema:
+    """The same schema object for the same texts: of a wide table it takes milliseconds to make."""
+    fields = _AvroTypes().record(json.loads(text))
+    declared = _AvroTypes().record(json.loads(created)) if created else []
+    fields = _with_meta_columns(fields) if has_meta_columns else _without_meta_columns(fields)
+    return pa.schema(_with_partitions(fields, declared, partition_fields))
+
+
+def _with_meta_columns(fields: list[pa.Field]) -> list[pa.Field]:
     """Hudi's columns first, each once."""
-    data = [field for field in fields if field.name not in META_COLUMNS]
-    if table.properties.get("hoodie.populate.meta.fields", "true").lower() == "false":
-        return data
-    return [pa.field(name, pa.string()) for name in META_COLUMNS] + data
+    return [pa.field(name, pa.string()) for name in META_COLUMNS] + _without_meta_columns(fields)
+
+
+def _without_meta_columns(fields: list[pa.Field]) -> list[pa.Field]:
+    return [field for field in fields if field.name not in META_COLUMNS]
 
 
 def _with_partitions(fields: list[pa.Field], created: list[pa.Field], names: tuple[str, ...]) -> list[pa.Field]:

@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 
 from handler.catalyst.translation import is_named
 from handler.catalyst.tree import missing_parts
+from handler.planning.by_identity import ByIdentity
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.java_classes import java_class, java_object
@@ -38,6 +39,7 @@ __all__ = [
     "is_spark_3",
     "items_of",
     "named_relation",
+    "schema_text",
 ]
 
 #: A condition's nodes, and the values that the JSON leaves out, by the index of their node.
@@ -46,6 +48,7 @@ AnalysedPart = tuple[Items, Mapping[int, Any]]
 #: Empty relations of a session by schema, so that a schema goes to the JVM once.
 _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
 _MAX_RELATIONS = 32
+_TEXTS: ByIdentity[StructType, tuple[int, str]] = ByIdentity(_MAX_RELATIONS)
 _CATALYST = "org.apache.spark.sql.catalyst"
 #: A condition of more parts is not taken apart.
 _MAX_PARTS = 32
@@ -148,7 +151,7 @@ def fields_beside(items: Items) -> dict[int, str]:
 def empty_relation(spark: SparkSession, schema: StructType) -> Any:
     """The JVM's DataFrame of this schema, without rows."""
     relations = _RELATIONS.setdefault(spark, {})
-    text = schema.json()
+    text = schema_text(schema)
     if text not in relations:
         session: Any = spark._jsparkSession
         jvm: Any = spark._jvm
@@ -156,6 +159,15 @@ def empty_relation(spark: SparkSession, schema: StructType) -> Any:
             relations.clear()
         relations[text] = session.createDataFrame(java_class(jvm, "java.util.ArrayList")(), session.parseDataType(text))
     return relations[text]
+
+
+def schema_text(schema: StructType) -> str:
+    """The schema's JSON, made once for a schema that has as many columns as before: nobody changes one of them."""
+    known = _TEXTS.get(schema)
+    if known is None or known[0] != len(schema.fields):
+        known = len(schema.fields), schema.json()
+        _TEXTS.keep(schema, known)
+    return known[1]
 
 
 def named_relation(spark: SparkSession, relation: Any, qualifier: Qualifier) -> Any:

@@ -30,7 +30,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
 from handler.catalyst.translation import condition_of
 from handler.planning.qualified_names import Qualifier
-from handler.spark.catalyst.analysis import analyse, named_relation
+from handler.spark.catalyst.analysis import analyse, named_relation, schema_text
 from handler.spark.catalyst.joined_analysis import analyse_together
 from handler.spark.catalyst.known_conditions import ConditionKey, recall, remember
 from handler.spark.catalyst.known_settings import known_settings
@@ -207,7 +207,7 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
 
 def _key(schema: StructType, condition: str | Column, names: TableNames, zone: str) -> ConditionKey | None:
     """What a condition is remembered by; None for a Column."""
-    return (schema.json(), tuple(names.qualifier), condition, zone) if isinstance(condition, str) else None
+    return (schema_text(schema), tuple(names.qualifier), condition, zone) if isinstance(condition, str) else None
 
 
 def named_frame(spark: SparkSession, frame: DataFrame, qualifier: Qualifier) -> DataFrame:

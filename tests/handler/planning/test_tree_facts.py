@@ -9,6 +9,7 @@ from evaluator.language.key_set import KeySet
 from evaluator.language.types import DATE, INT
 from handler.planning import tree_facts
 from handler.planning.arguments import check_filter
+from handler.planning.by_identity import ByIdentity
 from handler.planning.tree_facts import facts_of
 
 FARE = ex.Column(("fare",))
@@ -18,7 +19,7 @@ TODAY = ex.Compare("=", ex.Column(("dt",)), ex.Call("current_date", (), DATE))
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_facts, "_KNOWN", {})
+    monkeypatch.setattr(tree_facts, "_KNOWN", ByIdentity(tree_facts._MAX_TREES))
 
 
 @pytest.mark.parametrize(("tree", "reads_clock"), [(PLAIN, False), (TODAY, True), (ex.And((PLAIN, TODAY)), True)])

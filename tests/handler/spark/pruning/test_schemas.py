@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql.types import IntegerType, StringType, StructType
 
+from handler.spark.catalyst.analysis import schema_text
 from handler.spark.pruning.schemas import spark_schema
 from index_store import open_table
 from index_store.storage.errors import TableError
@@ -55,3 +57,18 @@ def test_hudis_columns_are_left_out_where_nobody_fills_them(tmp_path):
     text = properties.read_text().replace("hoodie.populate.meta.fields=true", "hoodie.populate.meta.fields=false")
     properties.write_text(text)
     assert not any(name.startswith("_hoodie") for name in spark_schema(open_table(folder)).names)
+
+
+def test_the_schema_of_a_table_is_made_once(tmp_path):
+    """Of a wide table it takes milliseconds, and every plan asks for it."""
+    folder = unpack("1.1.1_main_cow", tmp_path / "main")
+    first = spark_schema(open_table(folder))
+    assert spark_schema(open_table(folder)) is first
+    assert schema_text(first) is schema_text(spark_schema(open_table(folder)))
+    assert schema_text(first) == first.json()
+
+
+def test_a_schema_that_a_test_or_a_user_changes_has_another_text():
+    schema = StructType().add("i", IntegerType())
+    assert schema_text(schema) == schema.json()
+    assert schema_text(schema.add("s", StringType())) == schema.json()
