@@ -127,8 +127,9 @@ def together(
 ) -> list[HudiExpression | None]:
     """Several conditions at once, by one analysis of those that are new.
 
-    None for a condition that ``to_expression`` must be asked about by itself: it is one, Spark refuses some of them,
-    or it has parts that are not computed alike. Raises TypeError for a Column of another kind of session.
+    None for a condition that ``to_expression`` has to be asked about: the only new one, each of several of which Spark
+    refuses one, and one whose constants Spark computes only by itself. Raises TypeError for a Column of another kind of
+    session.
     """
     found: list[HudiExpression | None] = [None] * len(conditions)
     if len(conditions) < 2 or not has_jvm(spark):
