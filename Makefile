@@ -164,7 +164,7 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 torture-tables: install $(SPARK35)/.installed ## Ten random tables written by real Hudi, random conditions on each: no file with a matching row is skipped (TABLES="--tables 3 --seed 7"; --extension: queries through the extension of Spark)
 	$(BIN)/python -m tests.random_tables --columns $(TABLES)
 
-fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 20)
+fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 10)
 	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 torture: install ## Every fault of a store, every race of index writers, every damaged byte of six tables: nothing may get lost (hours; TORTURE="--sample 2000")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
-PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=20", "docs"]
+PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=10", "docs"]
 SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
 JAVA = [".venv/.hive-installed", "test-java", "test-hooks", "test-hive PART=quick"]
 
