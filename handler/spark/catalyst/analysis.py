@@ -38,6 +38,7 @@ __all__ = [
     "is_long_text",
     "is_spark_3",
     "items_of",
+    "keep_text",
     "named_relation",
     "schema_text",
 ]
@@ -48,7 +49,8 @@ AnalysedPart = tuple[Items, Mapping[int, Any]]
 #: Empty relations of a session by schema, so that a schema goes to the JVM once.
 _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
 _MAX_RELATIONS = 32
-_TEXTS: ByIdentity[StructType, tuple[int, str]] = ByIdentity(_MAX_RELATIONS)
+#: The JSON of schemas that nobody changes.
+_TEXTS: ByIdentity[StructType, str] = ByIdentity(_MAX_RELATIONS)
 _CATALYST = "org.apache.spark.sql.catalyst"
 #: A condition of more parts is not taken apart.
 _MAX_PARTS = 32
@@ -161,13 +163,14 @@ def empty_relation(spark: SparkSession, schema: StructType) -> Any:
     return relations[text]
 
 
+def keep_text(schema: StructType) -> None:
+    """Make the JSON of a schema that nobody changes for all who ask."""
+    _TEXTS.keep(schema, schema.json())
+
+
 def schema_text(schema: StructType) -> str:
-    """The schema's JSON, made once for a schema that has as many columns as before: nobody changes one of them."""
-    known = _TEXTS.get(schema)
-    if known is None or known[0] != len(schema.fields):
-        known = len(schema.fields), schema.json()
-        _TEXTS.keep(schema, known)
-    return known[1]
+    """The schema's JSON."""
+    return _TEXTS.get(schema) or str(schema.json())
 
 
 def named_relation(spark: SparkSession, relation: Any, qualifier: Qualifier) -> Any:

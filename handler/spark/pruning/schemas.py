@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from handler.planning.by_identity import ByIdentity
 from handler.rows.table_types import arrow_schema
+from handler.spark.catalyst.analysis import keep_text
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
 
@@ -35,4 +36,5 @@ def spark_schema(table: Table, instant: str | None = None) -> StructType:
     except PySparkException as error:
         raise TableError(table.path, f"the table's schema cannot be given to Spark: {error}") from error
     _OF_ARROW.keep(schema, found)
+    keep_text(found)
     return found

@@ -249,7 +249,7 @@ def test_no_row_that_matches_at_a_later_moment_is_skipped(engine: str) -> None:
                 continue
             told += 1
             assert of_value(value) & by_range, f"{value}: {where}"
-    assert told > 150
+    assert told > examples(150, at_night=300)
     assert skipped > examples(24, at_night=400)
 
 

@@ -68,7 +68,10 @@ def test_the_schema_of_a_table_is_made_once(tmp_path):
     assert schema_text(first) == first.json()
 
 
-def test_a_schema_that_a_test_or_a_user_changes_has_another_text():
+def test_the_text_of_another_schema_is_made_each_time():
+    """Who made it may change it, in its number of columns or in one of them."""
     schema = StructType().add("i", IntegerType())
     assert schema_text(schema) == schema.json()
     assert schema_text(schema.add("s", StringType())) == schema.json()
+    schema.fields[0].dataType = StringType()
+    assert schema_text(schema) == schema.json()
