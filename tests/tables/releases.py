@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 PYTHON = ROOT / ".venv" / "spark35" / "bin" / "python"
 BUNDLE = "hudi-spark3.5-bundle_2.12"
-EXTENSION = "io.sargo.spark.SargoExtensions"
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,17 @@ def session(
         "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
     }
     if release is not None:
-        jars = [release.jar, *([extension] if extension else [])]
-        classes = ["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"]
+        jars, classes = [release.jar], ["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"]
+        if extension is not None:
+            from handler.spark.extension.installing import CLASS
+
+            jars, classes = [*jars, extension], [*classes, CLASS]
         settings |= {
             "spark.jars": ",".join(map(str, jars)),
             "spark.driver.extraClassPath": ":".join(map(str, jars)),
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-            "spark.sql.extensions": ",".join([*classes, *([EXTENSION] if extension else [])]),
+            "spark.sql.extensions": ",".join(classes),
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
         }
     builder = SparkSession.builder.master("local[2]").appName("sargo-tables")
