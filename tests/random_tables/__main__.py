@@ -2,6 +2,7 @@
 
     python -m tests.random_tables [--tables 10] [--seed 1] [--conditions 300] [--folder FOLDER] [--columns] [--store]
     python -m tests.random_tables --extension [--tables 10] [--seed 1] [--queries 12]
+    python -m tests.random_tables --meanwhile [--tables 10] [--seed 1]
 
 Needs a JDK 17, Maven and `.venv/spark35` (`make .venv/spark35/.installed`). The tables have the seeds SEED, SEED + 1,
 ... A table and its conditions depend on the seed alone, but for the instants. With --folder the tables stay there; one
@@ -9,7 +10,8 @@ that is there already is not written again. --columns resolves the conditions by
 keeps them in tests/data/random_tables. The exit code is 1 when a file with a matching row would be skipped.
 
 --extension writes the tables anew, and asks QUERIES queries through Sargo's extension of Spark after each commit
-(``extension``). The exit code is 1 when one has other rows than without it.
+(``extension``). --meanwhile asks queries through it as long as another process writes the table (``meanwhile``). The
+exit code is 1 when one has other rows than without it, or rows of no commit that it may see.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import tarfile
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -61,11 +63,20 @@ def _on_spark(module: str, *given: str) -> None:
 
 
 def asked_through_extension(seeds: Sequence[int], queries: int, folder: Path) -> Asked:
-    """All queries, of tables written anew."""
+    """So many queries after each commit, of tables written anew."""
+    return _asked("extension", seeds, folder, str(queries))
+
+
+def asked_meanwhile(seeds: Sequence[int], folder: Path) -> Asked:
+    """As many queries as there is time for, while the tables are written."""
+    return _asked("meanwhile", seeds, folder)
+
+
+def _asked(module: str, seeds: Sequence[int], folder: Path, *given: str) -> Asked:
     found = Asked()
     for release, some in _by_release(seeds).items():
-        out = folder / f"extension-{release}.json"
-        _on_spark("extension", str(folder), str(out), release, str(queries), *some)
+        out = folder / f"{module}-{release}.json"
+        _on_spark(module, str(folder), str(out), release, *given, *some)
         found.update(Asked(**json.loads(out.read_text(encoding="utf-8"))))
     return found
 
@@ -103,11 +114,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--store", action="store_true", help="pack the tables into tests/data/random_tables")
     parser.add_argument("--columns", action="store_true", help="resolve the conditions by Spark, too")
     parser.add_argument("--extension", action="store_true", help="ask through Sargo's extension of Spark instead")
+    parser.add_argument("--meanwhile", action="store_true", help="ask through it while the tables are written")
     parser.add_argument("--queries", type=int, default=12, help="with --extension: after each commit")
     given = parser.parse_args(arguments)
     seeds = range(given.seed, given.seed + given.tables)
     if given.extension:
-        return _extension(seeds, given.queries)
+        return _report_asked(lambda folder: asked_through_extension(seeds, given.queries, folder))
+    if given.meanwhile:
+        return _report_asked(lambda folder: asked_meanwhile(seeds, folder))
     console, begun, whole, failed = Console(), time.monotonic(), Outcome(), 0
     with tempfile.TemporaryDirectory(prefix="sargo-random-") as scratch:
         folder = given.folder or Path(scratch) / "tables"
@@ -138,9 +152,9 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if whole.lost or failed == len(seeds) else 0
 
 
-def _extension(seeds: Sequence[int], queries: int) -> int:
+def _report_asked(ask: Callable[[Path], Asked]) -> int:
     with tempfile.TemporaryDirectory(prefix="sargo-random-") as folder:
-        found = asked_through_extension(seeds, queries, Path(folder))
+        found = ask(Path(folder))
     console = Console()
     for query, why in found.wrong.items():
         console.print(f"{query}: {why}", style="red", highlight=False)

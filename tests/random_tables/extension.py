@@ -27,23 +27,12 @@ from tests.conformance.extension_session import FAILURES, PLAIN, Answer, Extensi
 from tests.conformance.full_scan import first_line
 from tests.handler.spark.extension.sessions import files_read, scans
 from tests.random_tables.conditions import conditions
+from tests.random_tables.queries import FORMS, HudiTable, Query, drawn_settings
 from tests.random_tables.recipe import Recipe
 from tests.random_tables.write import committed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-#: Drawn for each query: how keys of a join narrow a scan, and whether rows are read in batches.
-_DRAWN = {
-    "spark.sql.adaptive.enabled": ("true", "false"),
-    "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
-    "spark.sargo.dynamic": ("broadcast", "subquery"),
-    "spark.sargo.batches": ("true", "true", "false"),
-}
-#: The tables are small: a subquery of keys runs all the same.
-_FIXED = {"spark.sargo.dynamic.subquery.min.bytes": "0"}
-#: Batches of this release fail ("Index -1 out of bounds") where the partition column is a date.
-_FIXED_OF = {"0.15.0": {"spark.sql.parquet.enableVectorizedReader": "false"}}
 
 
 @dataclass
@@ -85,74 +74,6 @@ class Asked:
         )
 
 
-@dataclass(frozen=True)
-class Query:
-    """``form``: one of ``FORMS``. ``as_of``: an instant that the table has had."""
-
-    form: str
-    first: str
-    second: str
-    keys: tuple[str, ...]
-    as_of: str
-
-    @classmethod
-    def drawn(cls, rng: random.Random, texts: Sequence[str], keys: Sequence[str], instants: Sequence[str]) -> Query:
-        first, second = rng.sample(texts, 2)
-        return cls(rng.choice(list(FORMS)), first, second, tuple(rng.sample(keys, 2)), rng.choice(instants))
-
-    def __str__(self) -> str:
-        of_form = {"semi join": f", {self.keys}", "union": f", {self.second}", "time travel": f", {self.as_of}"}
-        return f"{self.form}: {self.first}{of_form.get(self.form, '')}"
-
-
-@dataclass(frozen=True)
-class _Tables:
-    """The table as the queries of a form read it. ``options`` are those of the reader."""
-
-    session: ExtensionSession
-    path: Path
-    options: dict[str, str]
-
-    def frame(self, **more: str) -> DataFrame:
-        named = {name.replace("__", "."): value for name, value in more.items()}
-        return self.session.spark.read.format("hudi").options(**self.options, **named).load(str(self.path))
-
-    def where(self, query: Query) -> DataFrame:
-        return self.frame().where(query.first)
-
-    def count(self, query: Query) -> DataFrame:
-        return self.where(query).groupBy().count()
-
-    def view(self, query: Query) -> DataFrame:
-        self.frame().createOrReplaceTempView("random_view")
-        return self.session.spark.sql(f"SELECT * FROM random_view WHERE {query.first}")
-
-    def union(self, query: Query) -> DataFrame:
-        return self.where(query).unionByName(self.frame().where(query.second))
-
-    def semi_join(self, query: Query) -> DataFrame:
-        """Which narrows the table by the keys of the smaller side."""
-        keys = self.session.spark.createDataFrame([(key,) for key in query.keys], "id string").where("id > ''")
-        return self.frame().join(keys.hint("broadcast"), "id", "left_semi")
-
-    def time_travel(self, query: Query) -> DataFrame:
-        return self.frame(as__of__instant=query.as_of).where(query.first)
-
-    def read_optimized(self, query: Query) -> DataFrame:
-        return self.frame(hoodie__datasource__query__type="read_optimized").where(query.first)
-
-
-FORMS: dict[str, Callable[[_Tables, Query], DataFrame]] = {
-    "where": _Tables.where,
-    "count": _Tables.count,
-    "view": _Tables.view,
-    "union": _Tables.union,
-    "semi join": _Tables.semi_join,
-    "time travel": _Tables.time_travel,
-    "read optimized": _Tables.read_optimized,
-}
-
-
 def asked_after_each_commit(session: ExtensionSession, recipe: Recipe, count: int, table: Path, found: Asked) -> None:
     """Write the table of a recipe, and ask ``count`` queries after each of its commits.
 
@@ -166,8 +87,7 @@ def asked_after_each_commit(session: ExtensionSession, recipe: Recipe, count: in
     with sidecar_that_looks_once() as looks_once:
 
         def settings(number: int) -> dict[str, str]:
-            drawn = {name: rng.choice(values) for name, values in _DRAWN.items()}
-            return drawn | _FIXED | _FIXED_OF.get(recipe.release, {}) | (looks_once if number % 2 else {})
+            return drawn_settings(rng, recipe.release) | (looks_once if number % 2 else {})
 
         for instant in committed(session.spark, recipe, table):
             seen.append(instant)
@@ -184,7 +104,7 @@ class _Made:
 
     def __init__(self, session: ExtensionSession, table: Path, query: Query) -> None:
         def made(options: dict[str, str]) -> DataFrame:
-            return FORMS[query.form](_Tables(session, table, options), query)
+            return FORMS[query.form](HudiTable(session.spark, table, options), query)
 
         self.query = query
         self._session = session

@@ -1,6 +1,7 @@
-"""Random queries over random tables of real Hudi, through the extension after each commit, have the rows without it.
+"""Random queries over random tables of real Hudi, through the extension: rows are those without it, or of one commit.
 
-`make torture-tables TABLES="--extension --tables 30 --seed 7"` asks more.
+`make torture-tables TABLES="--extension --tables 30 --seed 7"` asks more after each commit, `--meanwhile` while the
+tables are written.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.handler.spark.extension.test_register import missing
-from tests.random_tables.__main__ import asked_through_extension
+from tests.random_tables.__main__ import asked_meanwhile, asked_through_extension
 from tests.random_tables.recipe import Recipe
 
 
@@ -23,3 +24,14 @@ def test_rows_are_those_without_the_extension(seed: int, tmp_path: Path) -> None
     found = asked_through_extension([seed], 20, tmp_path)
     assert found.wrong == {}
     assert found.skipping.total() > 10, found
+
+
+@pytest.mark.extension
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("seed", [3, 11, 22], ids=lambda seed: f"{seed}-{Recipe.of(seed).release}")
+def test_rows_are_those_of_one_commit_while_the_table_is_written(seed: int, tmp_path: Path) -> None:
+    if why := missing(Recipe.of(seed).release):
+        pytest.skip(why)
+    found = asked_meanwhile([seed], tmp_path)
+    assert found.wrong == {}
+    assert found.skipping.total() > 2, found

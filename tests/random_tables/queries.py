@@ -1,0 +1,121 @@
+"""Random queries over a random table, in the forms in which users of Spark ask, and the settings of each.
+
+The same query is asked of the table and of what is true of it: `Tables` says how a frame of either is read.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["FORMS", "HudiTable", "Query", "Tables", "drawn_settings"]
+
+#: Drawn for each query: how keys of a join narrow a scan, and whether rows are read in batches.
+_DRAWN = {
+    "spark.sql.adaptive.enabled": ("true", "false"),
+    "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
+    "spark.sargo.dynamic": ("broadcast", "subquery"),
+    "spark.sargo.batches": ("true", "true", "false"),
+}
+#: The tables are small: a subquery of keys runs all the same.
+_FIXED = {"spark.sargo.dynamic.subquery.min.bytes": "0"}
+#: Batches of this release fail ("Index -1 out of bounds") where the partition column is a date.
+_FIXED_OF = {"0.15.0": {"spark.sql.parquet.enableVectorizedReader": "false"}}
+
+
+def drawn_settings(rng: random.Random, release: str) -> dict[str, str]:
+    """Settings of the session for one query of a table of this release."""
+    return {name: rng.choice(values) for name, values in _DRAWN.items()} | _FIXED | _FIXED_OF.get(release, {})
+
+
+@dataclass(frozen=True)
+class Query:
+    """``form``: one of ``FORMS``. ``as_of``: an instant that the table has had."""
+
+    form: str
+    first: str
+    second: str
+    keys: tuple[str, ...]
+    as_of: str
+
+    @classmethod
+    def drawn(
+        cls,
+        rng: random.Random,
+        texts: Sequence[str],
+        keys: Sequence[str],
+        instants: Sequence[str],
+        forms: Sequence[str] = (),
+    ) -> Query:
+        first, second = rng.sample(texts, 2)
+        form = rng.choice(forms or list(FORMS))
+        return cls(form, first, second, tuple(rng.sample(keys, 2)), rng.choice(instants))
+
+    def __str__(self) -> str:
+        of_form = {"semi join": f", {self.keys}", "union": f", {self.second}", "time travel": f", {self.as_of}"}
+        return f"{self.form}: {self.first}{of_form.get(self.form, '')}"
+
+
+@dataclass(frozen=True)
+class Tables(ABC):
+    """What a query reads: each call of ``frame`` reads it anew, with options of Hudi's reader."""
+
+    spark: SparkSession
+
+    @abstractmethod
+    def frame(self, **options: str) -> DataFrame:
+        """``options``: a double underscore stands for a dot."""
+
+    def where(self, query: Query) -> DataFrame:
+        return self.frame().where(query.first)
+
+    def count(self, query: Query) -> DataFrame:
+        return self.where(query).groupBy().count()
+
+    def view(self, query: Query) -> DataFrame:
+        self.frame().createOrReplaceTempView("random_view")
+        return self.spark.sql(f"SELECT * FROM random_view WHERE {query.first}")
+
+    def union(self, query: Query) -> DataFrame:
+        return self.where(query).unionByName(self.frame().where(query.second))
+
+    def semi_join(self, query: Query) -> DataFrame:
+        """Which narrows the table by the keys of the smaller side."""
+        keys = self.spark.createDataFrame([(key,) for key in query.keys], "id string").where("id > ''")
+        return self.frame().join(keys.hint("broadcast"), "id", "left_semi")
+
+    def time_travel(self, query: Query) -> DataFrame:
+        return self.frame(as__of__instant=query.as_of).where(query.first)
+
+    def read_optimized(self, query: Query) -> DataFrame:
+        return self.frame(hoodie__datasource__query__type="read_optimized").where(query.first)
+
+
+FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
+    "where": Tables.where,
+    "count": Tables.count,
+    "view": Tables.view,
+    "union": Tables.union,
+    "semi join": Tables.semi_join,
+    "time travel": Tables.time_travel,
+    "read optimized": Tables.read_optimized,
+}
+
+
+@dataclass(frozen=True)
+class HudiTable(Tables):
+    """``options`` are those of each read."""
+
+    path: Path
+    options: dict[str, str]
+
+    def frame(self, **options: str) -> DataFrame:
+        named = {name.replace("__", "."): value for name, value in options.items()}
+        return self.spark.read.format("hudi").options(**self.options, **named).load(str(self.path))
