@@ -20,7 +20,7 @@ OperationalError = pytest.importorskip("pyhive.exc").OperationalError
 pytestmark = pytest.mark.hive
 
 NAMES = ["a b", "a%b", "a%20b", "a#b", "a?b", "a+b", "a&b", "a=b", "a'b", 'a"b', "aäö€b", "a{b}"]
-QUICK = {"hive401": ("a%20b", "a#b"), "hive313": ("a%20b",)}
+QUICK: dict[str, tuple[str, ...]] = {"hive401": ("a%20b",), "hive313": ()}
 #: Hive cannot read the table, without Sargo either: its listing takes the name for a glob.
 FAILS_WITHOUT_SARGO: dict[str, tuple[str, ...]] = {"hive401": (), "hive313": ()}
 

@@ -167,6 +167,7 @@ def test_many_queries_at_once_while_the_sidecar_dies(hive401: Hive, tmp_path: Pa
     assert logged & {"SIDECAR_DOWN", "WRONG_ANSWER", "SIDECAR_SLOW"}
 
 
+@pytest.mark.hive_full
 def test_thirty_two_queries_at_once(hive401: Hive) -> None:
     before = len(hive401.server.log())
 
