@@ -16,6 +16,8 @@ STAGE ?=
 HIVE ?= hive401
 # Builds and tests last a minute: the JVM's second compiler would cost more than it saves.
 export MAVEN_OPTS ?= -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+# Tests start hundreds of processes; what they import is compiled once, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 MAVEN_SPARK := mvn -B -ntp -f handler/java/spark/pom.xml
 # What the jars are made of; a jar that is newer is not built again.
