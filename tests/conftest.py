@@ -25,7 +25,7 @@ os.environ["SARGO_CACHE"] = "off"
 settings.register_profile(
     "sargo",
     deadline=None,
-    max_examples=100 if ALL_CASES else 12,
+    max_examples=100 if ALL_CASES else 10,
     database=None,
     derandomize=not ALL_CASES,
     suppress_health_check=list(HealthCheck),

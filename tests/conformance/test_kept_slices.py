@@ -17,7 +17,7 @@ from tests.conformance.stored_truth import MODES, TABLES, truth_of
 from tests.sampling import share
 
 
-@pytest.mark.parametrize(("name", "mode"), share([(name, mode) for name in TABLES for mode in MODES], 13))
+@pytest.mark.parametrize(("name", "mode"), share([(name, mode) for name in TABLES for mode in MODES], 20))
 def test_the_text_skips_no_slice_with_a_match(kept: Kept, name: str, mode: str) -> None:
     truth = truth_of(name)
     lost = {
@@ -28,7 +28,7 @@ def test_the_text_skips_no_slice_with_a_match(kept: Kept, name: str, mode: str) 
     assert lost == {}
 
 
-@pytest.mark.parametrize(("name", "version"), share([(name, version) for name in TABLES for version in HIVES], 13))
+@pytest.mark.parametrize(("name", "version"), share([(name, version) for name in TABLES for version in HIVES], 20))
 def test_the_filter_of_hive_skips_no_slice_with_a_match(kept: Kept, name: str, version: str) -> None:
     truth = truth_of(name)
     lost = {}

@@ -23,7 +23,7 @@ ALWAYS = ("f is null", "d is null")
 
 @pytest.mark.parametrize("name", TABLES if ALL_CASES else ONE_BY_ONE)
 def test_no_predicate_loses_a_file_group(folders: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    variants = share(VARIANTS, 8) if name in ONE_BY_ONE else [ALL]
+    variants = share(VARIANTS, 12) if name in ONE_BY_ONE else [ALL]
     indexes = refreshed_indexes(folders(name), tmp_path, variants)
     every = truth_of(name).predicates
     predicates = [*share(every, ONE_IN), *(one for one in every if one in ALWAYS)]

@@ -44,13 +44,13 @@ def schema(opened: dict[str, OpenTable]) -> StructType:
     return spark_schema(opened["1.2.0_wide_cow"].table)
 
 
-@pytest.mark.parametrize("name", share(TABLES, 16))
+@pytest.mark.parametrize("name", share(TABLES, 24))
 def test_spark_skips_no_slice_with_a_match_and_keeps_what_the_text_keeps(
     opened: dict[str, OpenTable], kept: Kept, resolved: Resolved, schema: StructType, name: str
 ) -> None:
     truth = truth_of(name)
     lost, unlike = {}, {}
-    for sql in share(truth.predicates, 256, seed=TABLES.index(name)):
+    for sql in share(truth.predicates, 384, seed=TABLES.index(name)):
         here = kept_of(opened[name], resolved.expression(schema, sql, "legacy"), "spark-legacy")
         there = kept.text(name, sql)
         missing = truth.groups_of(truth.numbers(sql, "legacy") or ()) - here
@@ -98,7 +98,7 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
         whole = whole.unionByName(frame, allowMissingColumns=True)
     whole = whole.coalesce(2).cache()
     wrong = {}
-    texts = share(dict.fromkeys(sql for name in READ_HERE for sql in truth_of(name).predicates), 384)
+    texts = share(dict.fromkeys(sql for name in READ_HERE for sql in truth_of(name).predicates), 576)
     for start in range(0, len(texts), AT_ONCE):
         for sql, keys in true_keys(whole, texts[start : start + AT_ONCE]).items():
             expected = {
@@ -117,6 +117,6 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
 def test_the_pruned_read_gives_the_rows_of_the_full_scan(
     spark: SparkSession, opened: dict[str, OpenTable], name: str
 ) -> None:
-    for sql in share(READ, 26, seed=TABLES.index(name)):
+    for sql in share(READ, 39, seed=TABLES.index(name)):
         keys = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
         assert keys == truth_of(name).keys(sql, "ansi"), sql

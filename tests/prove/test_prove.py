@@ -20,7 +20,7 @@ from tests.prove.signatures import SIGNATURES
 from tests.prove.table import SLICES
 from tests.sampling import examples, share
 
-FILTERS = examples(15, at_night=80)
+FILTERS = examples(10, at_night=80)
 
 
 def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:
@@ -86,7 +86,7 @@ def test_each_mutant_changes_one_thing() -> None:
 @pytest.mark.nightly
 def test_every_equivalent_mutant_is_a_mutant() -> None:
     """Of a share of the modules; the mutation check holds all to it."""
-    names = share(TESTS, 13)
+    names = share(TESTS, 20)
     mutants = {
         (name, mutant.inside, mutant.was, mutant.now)
         for name in names

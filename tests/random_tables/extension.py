@@ -27,7 +27,7 @@ from tests.conformance.extension_session import FAILURES, PLAIN, Answer, Extensi
 from tests.conformance.full_scan import first_line
 from tests.handler.spark.extension.sessions import files_read, scans
 from tests.random_tables.conditions import conditions
-from tests.random_tables.queries import FORMS, HudiTable, Query, drawn_settings
+from tests.random_tables.queries import FORMS, OF_FRAMES, HudiTable, Query, drawn_settings
 from tests.random_tables.recipe import Recipe
 from tests.random_tables.write import committed
 
@@ -91,12 +91,12 @@ def asked_after_each_commit(session: ExtensionSession, recipe: Recipe, count: in
 
         for instant in committed(session.spark, recipe, table):
             seen.append(instant)
-            made = [_Made(session, table, Query.drawn(rng, texts, keys, seen)) for _ in range(count)]
+            made = [_Made(session, table, Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count)]
             for number, one in enumerate(held + made):
                 held_since = f", made at {seen[-2]}" if number < len(held) else ""
                 with session.settings(settings(number)):
                     one.compare(f"table {recipe.seed} at {instant}{held_since}: {one.query}", found)
-            held = [_Made(session, table, Query.drawn(rng, texts, keys, seen)) for _ in range(count // 4)]
+            held = [_Made(session, table, Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count // 4)]
 
 
 class _Made:

@@ -1,12 +1,12 @@
-"""Random queries through Sargo's extension while another process writes the table: each has the rows of one commit.
+"""Random queries through Sargo while another process writes the table: each has the rows of one commit.
 
     python -m tests.random_tables.meanwhile FOLDER OUT RELEASE SEED ...            with the Python that has Spark 3.5
 
 The writer is ``write``, which leaves the rows after each commit. A query may see the last commit that was done when its
 frame was made, the one that was under way when it ended, and those between. A time travel sees the one it names.
 
-Two sidecars answer in turns: that of the process, which follows the table, and one that knows its first look alone. OUT
-becomes the JSON of an ``Asked``.
+They go through the session's extension, or are read by ``handler.spark.read``. Two sidecars answer in turns: one that
+follows the table, and one that knows its first look alone. OUT becomes the JSON of an ``Asked``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: Of a read-optimized read nobody knows the rows, and the two sides of a union may be of two commits.
-_FORMS = ("where", "where", "count", "view", "semi join", "time travel")
+_FORMS = ("where", "where", "count", "view", "semi join", "time travel", "read")
 #: What compaction and clustering change of a row.
 _OF_FILE = "_hoodie_file_name"
 

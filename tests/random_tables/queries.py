@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handler.spark import read
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FORMS", "HudiTable", "Query", "Tables", "drawn_settings"]
+__all__ = ["FORMS", "OF_FRAMES", "HudiTable", "Query", "Tables", "drawn_settings"]
 
 #: Drawn for each query: how keys of a join narrow a scan, and whether rows are read in batches.
 _DRAWN = {
@@ -52,11 +54,10 @@ class Query:
         texts: Sequence[str],
         keys: Sequence[str],
         instants: Sequence[str],
-        forms: Sequence[str] = (),
+        forms: Sequence[str],
     ) -> Query:
         first, second = rng.sample(texts, 2)
-        form = rng.choice(forms or list(FORMS))
-        return cls(form, first, second, tuple(rng.sample(keys, 2)), rng.choice(instants))
+        return cls(rng.choice(forms), first, second, tuple(rng.sample(keys, 2)), rng.choice(instants))
 
     def __str__(self) -> str:
         of_form = {"semi join": f", {self.keys}", "union": f", {self.second}", "time travel": f", {self.as_of}"}
@@ -97,6 +98,10 @@ class Tables(ABC):
     def read_optimized(self, query: Query) -> DataFrame:
         return self.frame(hoodie__datasource__query__type="read_optimized").where(query.first)
 
+    def read(self, query: Query) -> DataFrame:
+        """By ``handler.spark.read``, of a table of Hudi."""
+        return self.where(query)
+
 
 FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "where": Tables.where,
@@ -106,7 +111,10 @@ FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "semi join": Tables.semi_join,
     "time travel": Tables.time_travel,
     "read optimized": Tables.read_optimized,
+    "read": lambda tables, query: tables.read(query),
 }
+#: Those that Hudi answers where the extension is off.
+OF_FRAMES = tuple(form for form in FORMS if form != "read")
 
 
 @dataclass(frozen=True)
@@ -119,3 +127,6 @@ class HudiTable(Tables):
     def frame(self, **options: str) -> DataFrame:
         named = {name.replace("__", "."): value for name, value in options.items()}
         return self.spark.read.format("hudi").options(**self.options, **named).load(str(self.path))
+
+    def read(self, query: Query) -> DataFrame:
+        return read(self.spark, str(self.path), query.first)

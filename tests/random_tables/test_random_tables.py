@@ -38,7 +38,7 @@ def test_no_condition_loses_a_file_group(home: Path, tmp_path: Path) -> None:
     found = check(home, tmp_path / "own")
     assert found.lost == []
     paths = ("text, legacy", "text, ansi", "time travel, ansi", "bytes of Hive 4.0.1", "own indexes, all")
-    assert all(found.asked[path] > examples(25, at_night=50) and found.kept[path] > 0 for path in paths), found.asked
+    assert all(found.asked[path] > examples(16, at_night=50) and found.kept[path] > 0 for path in paths), found.asked
 
 
 @pytest.mark.nightly

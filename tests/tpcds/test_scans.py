@@ -49,7 +49,7 @@ def test_other_seeds_draw_other_parameters() -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_scan_keeps_what_bounds_leave_open_and_no_more_than_hudi(tpcds_tables: Tables, name: str) -> None:
     table = tpcds_tables[name]
-    given = list(answers(table, share(table.questions, 13)))
+    given = list(answers(table, share(table.questions, 20)))
     assert [fault for answer in given for fault in answer.faults] == []
     assert all(answer.ideal <= answer.bounds for answer in given)
     assert all(answer.hudi is not None for answer in given)
@@ -76,7 +76,7 @@ def test_constants_in_other_spellings_keep_the_same_slices(tpcds_tables: Tables)
         if spelling is not LITERAL and question.spelled(spelling) != question.literal
     }
     assert len(cases) > 10_000
-    for name, engine, sql in share(cases, 640):
+    for name, engine, sql in share(cases, 960):
         table = tpcds_tables[name]
         assert table.kept(sql, engine) == table.kept(cases[name, engine, sql].literal), (name, engine, sql)
 
@@ -120,7 +120,7 @@ def test_the_page_shows_the_recorded_result_and_it_is_still_true(tpcds_tables: T
     page = (root / "docs/internals/tpcds.md").read_text(encoding="utf-8")
     recorded = (benchmark("tpcds").results / "sf0.001.txt").read_text(encoding="utf-8").split("\n\n")[2]
     assert recorded in page
-    for name in share(LAYOUTS, 26):
+    for name in share(LAYOUTS, 39):
         total = report(answers(tpcds_tables[name])).splitlines()[-2]
         [line] = [line for line in recorded.splitlines() if line.split()[0] == name]
         assert line.split() == total.split()

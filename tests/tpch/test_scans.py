@@ -68,7 +68,7 @@ def test_constants_in_other_spellings_keep_the_same_slices(tpch_tables: Tables, 
         for engine in sorted(spelling.engines)
         if spelling is not LITERAL
     }
-    for engine, sql in share(cases, 160):
+    for engine, sql in share(cases, 240):
         assert table.kept(sql, engine) == table.kept(cases[engine, sql].literal), (engine, sql)
 
 

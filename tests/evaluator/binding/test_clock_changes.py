@@ -94,7 +94,7 @@ def row(c=None, z=None, dt=None):
     return {"c": c, "z": z, "dt": dt}
 
 
-@settings(max_examples=examples(150, at_night=5000))
+@settings(max_examples=examples(98, at_night=5000))
 @given(data=st.data())
 def test_every_reading_of_a_moment_near_a_change_is_in_the_outcome(data):
     zone, change = data.draw(st.sampled_from(CHANGES))
@@ -130,7 +130,7 @@ def test_every_reading_of_a_moment_near_a_change_is_in_the_outcome(data):
                 )
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(data=st.data())
 def test_wall_clocks_meet_instants_as_instants(data):
     zone, change = data.draw(st.sampled_from(CHANGES))

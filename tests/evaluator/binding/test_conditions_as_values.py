@@ -57,7 +57,7 @@ def test_engines_read_a_comparison_of_conditions_without_parentheses_in_their_ow
     assert outcome_of(expression, I_0_TO_5) == "TFN"
 
 
-@settings(max_examples=examples(120, at_night=3_000))
+@settings(max_examples=examples(78, at_night=3_000))
 @given(st.data())
 def test_the_truth_of_a_condition_is_that_of_its_rows(data: st.DataObject) -> None:
     condition = data.draw(filters(["b", "i", "l", "s", "dt", "d"]))

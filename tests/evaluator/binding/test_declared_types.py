@@ -190,7 +190,7 @@ def filters_of(draw: st.DrawFn, column: ex.Column) -> ex.HudiExpression:
     return ex.Not(leaf) if draw(st.booleans()) else leaf
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(data=st.data())
 def test_the_outcome_holds_the_value_of_each_row_as_every_reader_shows_it(data: st.DataObject) -> None:
     """Oracle: a row is evaluated with its whole text, its first characters, and these padded and trimmed (CHAR)."""
@@ -247,7 +247,7 @@ def test_an_instant_declared_as_bigint_is_the_number_in_the_file(unit: str, expe
 NUMBERS_NEAR = st.integers(-3, 3).map(lambda n: 1_700_000_000_000_000 + 500 * n) | st.integers(-5_000, 5_000)
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(data=st.data())
 def test_the_outcome_of_an_instant_as_a_number_holds_every_row(data: st.DataObject) -> None:
     """Oracle: a row is evaluated with the number that its file holds."""

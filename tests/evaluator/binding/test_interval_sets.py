@@ -55,7 +55,7 @@ def of_rows(expression: ex.HudiExpression, of: Type, rows: list[object]) -> int:
     return united
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(st.data())
 def test_the_outcome_of_a_range_of_integers_is_that_of_its_values(data: st.DataObject) -> None:
     of, least, greatest = data.draw(st.sampled_from([(INT, 0, 9), (DATE, 18_000, 18_009), (BOOLEAN, 0, 1)]))
@@ -72,7 +72,7 @@ def test_the_outcome_of_a_range_of_integers_is_that_of_its_values(data: st.DataO
     assert set(exact) <= set(got)
 
 
-@settings(max_examples=examples(72, at_night=5_000))
+@settings(max_examples=examples(47, at_night=5_000))
 @given(st.data())
 def test_the_outcome_holds_every_value_between(data: st.DataObject) -> None:
     of, values = data.draw(

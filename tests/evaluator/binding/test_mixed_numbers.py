@@ -82,7 +82,7 @@ def outcomes_of(expression, field, parts, engine="spark"):
     return evaluate(bound, len(parts), [StatisticsProvider("rows", {field.name: statistics})]).outcomes.tolist()
 
 
-@settings(max_examples=examples(120, at_night=4000))
+@settings(max_examples=examples(78, at_night=4000))
 @given(data=st.data())
 def test_a_list_of_mixed_numbers_holds_the_value_of_every_row(data):
     field = data.draw(st.sampled_from(list(SCHEMA)))

@@ -107,7 +107,7 @@ def reads(text: str, target: Type) -> object:
     return float(number)
 
 
-@settings(max_examples=examples(144, at_night=10_000))
+@settings(max_examples=examples(94, at_night=10_000))
 @given(st.data())
 def test_no_text_that_is_read_as_the_number_lies_where_it_is_ruled_out(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from([INT, BIGINT, DOUBLE]))

@@ -156,7 +156,7 @@ def pair_trees() -> st.SearchStrategy[ex.HudiExpression]:
     return st.recursive(leaf, joined, max_leaves=6)
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(st.data())
 def test_the_outcome_of_two_ranges_is_that_of_their_values(data: st.DataObject) -> None:
     expression = data.draw(pair_trees())
@@ -179,7 +179,7 @@ def test_the_outcome_of_two_ranges_is_that_of_their_values(data: st.DataObject) 
         assert got.replace("N", "") == exact.replace("N", "")
 
 
-@settings(max_examples=examples(72, at_night=5_000))
+@settings(max_examples=examples(47, at_night=5_000))
 @given(st.data())
 def test_the_outcome_of_doubles_with_nan_holds_every_value(data: st.DataObject) -> None:
     expression = data.draw(pair_trees())

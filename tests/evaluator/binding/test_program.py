@@ -124,7 +124,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(tree=TREES, data=st.data())
 def test_what_is_sought_is_the_true_bit_of_the_outcome(tree: ex.HudiExpression, data: st.DataObject) -> None:
     program = bind(tree, Schema([]), SPARK).program

@@ -121,7 +121,7 @@ def values_of(expression: HudiExpression, files: Files) -> int:
 
 
 @pytest.mark.parametrize("n", SIZES)
-@settings(max_examples=examples(24, at_night=1_000))
+@settings(max_examples=examples(16, at_night=1_000))
 @given(text=TEXTS, files=st.lists(FILE, min_size=1, max_size=3), others=st.lists(FILE, min_size=1, max_size=2))
 def test_outcomes_are_those_of_the_values(n: int, text: str, files: Files, others: Files) -> None:
     """One column's conditions have exactly the outcomes of the values that the files can hold; layers too."""

@@ -36,7 +36,7 @@ from tests.sampling import examples
 
 COLUMNS = list(TYPES)
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
-LAW = settings(max_examples=examples(36, at_night=1_500))
+LAW = settings(max_examples=examples(23, at_night=1_500))
 
 
 def outcomes(
@@ -170,7 +170,7 @@ def functions_of_moments(draw: st.DrawFn, name: str) -> ex.HudiExpression:
     return ex.Compare(draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="])), operand, lit(constant, of))
 
 
-@settings(LAW, max_examples=examples(120, at_night=4000))
+@settings(LAW, max_examples=examples(78, at_night=4000))
 @given(data=st.data())
 def test_a_narrower_slice_never_has_an_outcome_that_a_wider_one_has_not(data: st.DataObject) -> None:
     """So groups of slices can be decided at once: what holds of the widest bounds holds of each slice."""

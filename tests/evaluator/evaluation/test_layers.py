@@ -131,7 +131,7 @@ def drawn(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
     return stored(known) if data.draw(st.booleans()) else known
 
 
-@settings(max_examples=examples(29, at_night=1_000))
+@settings(max_examples=examples(19, at_night=1_000))
 @given(data=st.data(), layers=layers_of(12), name=st.sampled_from(list(TYPES)))
 def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Layers, name: str) -> None:
     base, delta = drawn(data, name, layers.base), drawn(data, name, layers.delta)
@@ -210,7 +210,7 @@ def shapes(draw: st.DrawFn) -> Layers:
     return Layers(base, read_only(np.flatnonzero(chosen)), delta)
 
 
-@settings(max_examples=examples(36, at_night=2_000))
+@settings(max_examples=examples(23, at_night=2_000))
 @given(data=st.data(), layers=shapes())
 def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: Layers) -> None:
     expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)

@@ -35,7 +35,7 @@ SPARK = Semantics.named("spark", "UTC")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(14, at_night=600))
+@settings(max_examples=examples(9, at_night=600))
 @given(data=st.data())
 def test_outcomes_hold_every_rows_value_and_kept_are_those_with_true(engine: str, data: st.DataObject) -> None:
     """The kind knows of some of the slices that no row makes the filter TRUE, as the rows tell."""

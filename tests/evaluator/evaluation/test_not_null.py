@@ -60,7 +60,7 @@ def test_nulls_that_were_counted_are_believed_before_the_schema() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(22, at_night=1_000))
+@settings(max_examples=examples(14, at_night=1_000))
 @given(data=st.data())
 def test_outcomes_hold_every_rows_value_where_some_columns_are_required(engine: str, data: st.DataObject) -> None:
     semantics = Semantics.named(engine, "UTC")

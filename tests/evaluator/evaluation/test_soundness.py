@@ -53,20 +53,20 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=examples(29, at_night=1_600))
+@settings(max_examples=examples(19, at_night=1_600))
 @given(data=st.data())
 def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(leaves(COLUMNS)), semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=examples(14, at_night=600))
+@settings(max_examples=examples(9, at_night=600))
 @given(data=st.data())
 def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(filters(COLUMNS)), semantics)
 
 
-@settings(max_examples=examples(43, at_night=3_000))
+@settings(max_examples=examples(28, at_night=3_000))
 @given(data=st.data())
 def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(data: st.DataObject) -> None:
     semantics = SEMANTICS[0]

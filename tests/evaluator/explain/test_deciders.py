@@ -26,7 +26,7 @@ COLUMNS = ["b", "i", "s", "dt", "d"]
 AB = Schema([Field("a", INT), Field("b", INT)])
 
 
-@settings(max_examples=examples(60, at_night=3_000))
+@settings(max_examples=examples(39, at_night=3_000))
 @given(data=st.data())
 def test_the_conditions_named_are_enough_to_skip_the_slice(data: st.DataObject) -> None:
     expression = data.draw(filters(COLUMNS))

@@ -49,7 +49,7 @@ def run_tree(written: SourceFilter, outcomes: list[int]) -> int:
     return stack[0]
 
 
-@settings(max_examples=examples(36, at_night=3_000))
+@settings(max_examples=examples(23, at_night=3_000))
 @given(data=st.data())
 def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: st.DataObject) -> None:
     expression = data.draw(filters(COLUMNS))

@@ -107,7 +107,7 @@ def test_every_computed_constant_is_what_spark_computes(session: str, version: s
 @pytest.mark.parametrize("version", OTHERWISE)
 @pytest.mark.parametrize("session", list(ANSWERS["answers"]))
 def test_every_constant_in_an_analysts_spelling_is_what_spark_computes(session: str, version: str) -> None:
-    asked = share(range(DRAWN, ASKED[version]), 19, seed=len(session + version))
+    asked = share(range(DRAWN, ASKED[version]), 28, seed=len(session + version))
     wrong, decided = compared(session, version, asked)
     assert wrong == []
     assert decided >= len(asked) * 0.7

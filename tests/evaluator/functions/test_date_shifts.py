@@ -51,7 +51,7 @@ _ASKED = st.one_of(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(asked=_ASKED, first=_DAYS, width=st.integers(0, 40), op=st.sampled_from(("<", "<=", "=", ">=", ">", "<=>")))
-@settings(max_examples=examples(24, at_night=3_000), deadline=None)
+@settings(max_examples=examples(16, at_night=3_000), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice(
     engine: str, asked: tuple[ex.Operand, ex.Literal], first: int, width: int, op: str
 ) -> None:

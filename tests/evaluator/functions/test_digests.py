@@ -165,7 +165,7 @@ def result_of(name: str, arguments: list[Argument], engine: Semantics = SPARK) -
     return function.compute(arguments, function.result([a.type for a in arguments]), engine)
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(st.data())
 def test_months_between_holds_those_of_all_moments_between(data: st.DataObject) -> None:
     of = data.draw(st.sampled_from([DATE, TIMESTAMP, TIMESTAMP_LTZ]))
@@ -185,7 +185,7 @@ def test_months_between_holds_those_of_all_moments_between(data: st.DataObject) 
     assert got.hi - got.lo < (a[-1] - a[0] + b[-1] - b[0]) / unit / 28 + 0.5
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(st.lists(st.integers(-20_000, 40_000), min_size=1, max_size=4), st.sampled_from(["MON", "Wed", "SUNDAY"]))
 def test_next_day_holds_those_of_all_days_between(days: list[int], name: str) -> None:
     lo, hi = min(days), max(days)
@@ -195,7 +195,7 @@ def test_next_day_holds_those_of_all_days_between(days: list[int], name: str) ->
     assert (got.lo, got.hi) == tuple(call("next_day", [(day, DATE), (name, STRING)], DATE) for day in (lo, hi))
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(
     st.sampled_from(["sin", "cos", "asin", "acos", "atan", "tanh", "degrees", "radians", "cbrt"]),
     st.lists(st.floats(-1.0, 1.0) | st.floats(-1e6, 1e6), min_size=1, max_size=4),
@@ -207,7 +207,7 @@ def test_curves_hold_the_results_of_all_numbers_between(name: str, numbers: list
         assert got.null if exact is None else got.lo is None or got.lo <= exact <= got.hi
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(
     st.lists(st.floats(-50, 50) | st.integers(-9, 9).map(float), min_size=1, max_size=4),
     st.integers(-4, 40) | st.sampled_from([0.5, 1.5, -0.5]),
@@ -224,7 +224,7 @@ def test_powers_hold_those_of_all_numbers_between(numbers: list[float], exponent
         assert got.lo is None or got.lo <= exact <= got.hi
 
 
-@settings(max_examples=examples(108, at_night=5_000))
+@settings(max_examples=examples(70, at_night=5_000))
 @given(
     st.sampled_from(["hex", "bin"]),
     st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-99, 999), min_size=1, max_size=4),

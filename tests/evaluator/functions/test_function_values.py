@@ -101,7 +101,7 @@ def contradictions(engine: str, tally: Counter[str]) -> Iterator[str]:
             )
             for known in KNOWN
         ]
-        for call, (written, texts) in share(found.items(), 96):
+        for call, (written, texts) in share(found.items(), 144):
             operand, typed = asked(call, dialect), values_of(written, texts, engine)
             if operand is None or typed is None:
                 continue

@@ -43,7 +43,7 @@ def months(later: int, earlier: int) -> float:
     return value
 
 
-@settings(max_examples=examples(240, at_night=20_000))
+@settings(max_examples=examples(156, at_night=20_000))
 @given(ends=st.lists(MOMENTS, min_size=2, max_size=2).map(sorted), inner=st.lists(MOMENTS, min_size=1), other=MOMENTS)
 def test_months_between_a_range_and_a_moment_hold_every_value(ends: list[int], inner: list[int], other: int) -> None:
     lo, hi = ends

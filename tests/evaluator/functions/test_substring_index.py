@@ -46,7 +46,7 @@ def test_it_is_a_prefix_of_a_text_of_the_range(lo, hi, separator, least, greates
     assert (got.lo, got.hi) == (least, greatest)
 
 
-@settings(max_examples=examples(300, at_night=10_000))
+@settings(max_examples=examples(195, at_night=10_000))
 @given(
     st.text(TEXTS, max_size=5),
     st.text(TEXTS, max_size=5),

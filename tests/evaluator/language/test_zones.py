@@ -46,7 +46,7 @@ def moment(*parts: int) -> int:
     return (datetime.datetime(*parts, tzinfo=datetime.timezone.utc) - EPOCH) // datetime.timedelta(microseconds=1)
 
 
-@settings(max_examples=examples(120, at_night=4000))
+@settings(max_examples=examples(78, at_night=4000))
 @given(
     zone=st.sampled_from(ZONES),
     start=st.integers(moment(1900, 1, 2), moment(2099, 1, 1)),
@@ -147,7 +147,7 @@ CENTRES = [
 ]
 
 
-@settings(max_examples=examples(180, at_night=6000))
+@settings(max_examples=examples(117, at_night=6000))
 @given(
     zone=st.sampled_from([*ZONES, "Asia/Manila", "Africa/Monrovia", "+05:30", "UTC"]),
     centre=st.sampled_from(CENTRES),
@@ -165,7 +165,7 @@ def test_a_part_of_a_run_shows_nothing_that_the_whole_does_not(
             assert whole[1] is None or (part[1] is not None and part[1] <= whole[1])
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(
     zone=st.sampled_from(ZONES), centre=st.sampled_from(CENTRES[1:6]), offsets=st.lists(AROUND, min_size=3, max_size=3)
 )

@@ -95,7 +95,7 @@ FILTERS = st.recursive(
 
 @pytest.mark.parametrize("many", [False, True], ids=["few slices", "many slices"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(11, at_night=600))
+@settings(max_examples=examples(7, at_night=600))
 @given(data=st.data())
 def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine, many, data):
     semantics = Semantics.named(engine, "UTC")
@@ -178,7 +178,7 @@ def test_the_statistics_of_an_expression_are_named_in_the_explanation():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(9, at_night=400))
+@settings(max_examples=examples(6, at_night=400))
 @given(data=st.data())
 def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
     semantics = Semantics.named(engine, "UTC")

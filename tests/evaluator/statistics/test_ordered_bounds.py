@@ -38,7 +38,7 @@ def as_array(values: list[Any], of: Type) -> Any:
     return array
 
 
-@settings(max_examples=examples(90, at_night=5000))
+@settings(max_examples=examples(58, at_night=5000))
 @given(data=st.data())
 def test_members_are_found_as_they_are_in_one_slice(data: st.DataObject) -> None:
     of = data.draw(st.sampled_from(list(VALUES)))

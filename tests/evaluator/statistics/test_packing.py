@@ -53,7 +53,7 @@ def bits(values: Any) -> list[int]:
     return (to_words(array) if array.dtype.itemsize == 8 else array.astype(np.int64)).tolist()
 
 
-@settings(max_examples=examples(90, at_night=20_000))
+@settings(max_examples=examples(58, at_night=20_000))
 @given(data=st.data(), dtype=st.sampled_from(DTYPES))
 def test_numbers_are_what_they_were(data: st.DataObject, dtype: Any) -> None:
     values = data.draw(numbers(dtype))
@@ -168,7 +168,7 @@ def texts(draw: st.DrawFn) -> list[str]:
     return draw(st.permutations([*made * draw(st.sampled_from([1, 1, 200])), *others]))
 
 
-@settings(max_examples=examples(54, at_night=10_000))
+@settings(max_examples=examples(35, at_night=10_000))
 @given(data=st.data(), made=texts())
 @example(data=None, made=["1", "01"])
 @example(data=None, made=["a1\n", "a2"])
@@ -228,7 +228,7 @@ def test_an_upper_text_beside_the_lower_one_takes_no_bytes_where_they_are_equall
 # -- decimals
 
 
-@settings(max_examples=examples(54, at_night=4000))
+@settings(max_examples=examples(35, at_night=4000))
 @given(
     values=st.lists(st.integers(-(10**38) + 1, 10**38 - 1) | st.integers(-5, 5) | st.integers(10**20, 10**20 + 99)),
     kind=st.sampled_from([pa.decimal128(38, 0), pa.decimal256(76, 0)]),

@@ -26,7 +26,7 @@ VALUES: dict[Type, st.SearchStrategy[Any]] = {
 OPERATORS = (operator.lt, operator.le, operator.eq)
 
 
-@settings(max_examples=examples(60, at_night=3000))
+@settings(max_examples=examples(39, at_night=3000))
 @given(data=st.data())
 def test_ranks_compare_as_values_do(data: st.DataObject) -> None:
     of = data.draw(st.sampled_from(list(VALUES)))

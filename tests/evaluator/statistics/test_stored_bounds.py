@@ -83,7 +83,7 @@ def bounds(draw: st.DrawFn, size: int = 100) -> tuple[npt.NDArray[Any], StoredBo
     return array[cut:], held.take(slice(cut, None))
 
 
-@settings(max_examples=examples(54, at_night=3000))
+@settings(max_examples=examples(35, at_night=3000))
 @given(data=st.data(), pair=bounds())
 def test_it_is_read_like_an_array_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair
@@ -108,7 +108,7 @@ def test_it_is_read_like_an_array_of_objects(data: st.DataObject, pair: tuple[np
     assert concatenated([array, array]).tolist() == [*array, *array]
 
 
-@settings(max_examples=examples(54, at_night=3000))
+@settings(max_examples=examples(35, at_night=3000))
 @given(data=st.data(), pair=bounds())
 def test_it_compares_like_an_array_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair
@@ -190,7 +190,7 @@ def test_like_an_array_it_has_no_hash_no_extremes_of_nothing_and_no_rows_beyond_
 # -- the same answers
 
 
-@settings(max_examples=examples(43, at_night=2500))
+@settings(max_examples=examples(28, at_night=2500))
 @given(data=st.data())
 def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
     expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)
@@ -228,7 +228,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         assert actual[what] == value, what
 
 
-@settings(max_examples=examples(18, at_night=1000))
+@settings(max_examples=examples(12, at_night=1000))
 @given(data=st.data(), pair=bounds())
 def test_codes_and_keys_are_those_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair

@@ -91,7 +91,7 @@ def kept_by(folder, filters):
 BUILT = {"1.1.1_main_cow": 0, "1.1.1_main_mor": 1, "1.1.1_nan_cow": 2, "1.1.1_evol_cow": 3, "1.0.2_sec_mor": 0}
 
 
-@pytest.mark.parametrize("name", share(BUILT, 16))
+@pytest.mark.parametrize("name", share(BUILT, 24))
 def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch, no_footers):
     monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     folder = unpack_copy(name)

@@ -134,12 +134,12 @@ def clustered(folder, column):
     run("index", "create", str(folder), *(f"--on={one}" for one in ("dt", "x", "flag", "part")), "--name", "base")
 
 
-@pytest.mark.parametrize("condition", share(CONDITIONS, 32, seed=5))
+@pytest.mark.parametrize("condition", share(CONDITIONS, 48, seed=5))
 def test_what_is_proposed_really_skips_more(table, tmp_path, condition):
     check(table, tmp_path / "t", condition)
 
 
-@pytest.mark.parametrize("condition", share(PAIRS, 1920, seed=18))
+@pytest.mark.parametrize("condition", share(PAIRS, 2880, seed=18))
 def test_what_is_proposed_for_two_conditions_really_skips_more(table, tmp_path, condition):
     check(table, tmp_path / "t", condition)
 

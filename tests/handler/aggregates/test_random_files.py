@@ -133,7 +133,7 @@ def written(folder, files):
 
 
 @settings(
-    max_examples=examples(54, at_night=2000),
+    max_examples=examples(35, at_night=2000),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )

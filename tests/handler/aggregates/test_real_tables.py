@@ -58,7 +58,7 @@ def check(split: AggregateSplit, rows: TableRows, faults: list) -> None:
                 faults.append((str(aggregate), one.item.base_file, true, value))
 
 
-@pytest.mark.parametrize("archive", share(ARCHIVES, 38), ids=lambda path: path.name)
+@pytest.mark.parametrize("archive", share(ARCHIVES, 57), ids=lambda path: path.name)
 def test_an_answered_slice_has_the_values_of_its_rows(archive, tmp_path):
     faults, answered = [], Counter()
     for folder in unpack(archive, tmp_path):

@@ -18,7 +18,7 @@ from tests.handler.cli.all_commands import commands
 from tests.handler.conftest import hive_filters
 from tests.sampling import examples
 
-CALLS, SEED = examples(72, at_night=400), 16
+CALLS, SEED = examples(47, at_night=400), 16
 #: {t} is a folder with a table and with what is none.
 WORDS = """
 - @ @/nonexistent/x @{t} @{t}/plain @{t}/bytes @{t}/condition @/dev/zero 0 -1 1e999 NaN inf true {} [ é = a=b k= *

@@ -23,11 +23,11 @@ KEY = "_hoodie_record_key"
 CASES = [(name, engine) for name in READ_HERE for engine in ENGINES]
 
 
-@pytest.mark.parametrize(("name", "engine"), share(CASES, 51, seed=20))
+@pytest.mark.parametrize(("name", "engine"), share(CASES, 76, seed=20))
 def test_every_predicate_gives_the_rows_that_spark_gave(tmp_path, name, engine):
     truth = truth_of(name)
     predicates = list(truth.predicates)
-    chosen = random.Random(name + engine).sample(predicates, min(len(predicates), examples(11, at_night=10_000)))
+    chosen = random.Random(name + engine).sample(predicates, min(len(predicates), examples(7, at_night=10_000)))
     table = open_table(unpack(name, tmp_path))
     wrong, seen = {}, Counter()
     for sql in chosen:

@@ -58,7 +58,7 @@ def large(schema):
     return pa.schema([pa.field(one.name, pa.large_string() if one.type == pa.string() else one.type) for one in schema])
 
 
-@pytest.mark.parametrize("case", share(CASES, 77, seed=20), ids="-".join)
+@pytest.mark.parametrize("case", share(CASES, 116, seed=20), ids="-".join)
 def test_scans_give_the_rows_that_hudi_read(case, tmp_path):
     name, read, engine = case
     table = open_table(unpack(name, tmp_path / "t"))

@@ -65,7 +65,7 @@ def plans_or_error(store, name):
         return [], error
 
 
-@pytest.mark.parametrize(("name", "fault", "seed"), share(CASES, 192, seed=19), ids=str)
+@pytest.mark.parametrize(("name", "fault", "seed"), share(CASES, 288, seed=19), ids=str)
 def test_no_fault_loses_a_row_or_a_reason(store, expected, name, fault, seed):
     with store.answering(fault, seed=seed):
         found, error = plans_or_error(store, name)

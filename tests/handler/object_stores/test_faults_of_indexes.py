@@ -78,7 +78,7 @@ def reported(operation: str, index: str, store, place: Path) -> Any:
         return error
 
 
-@pytest.mark.parametrize(("operation", "index", "fault"), share(CASES, 960, seed=19), ids=str)
+@pytest.mark.parametrize(("operation", "index", "fault"), share(CASES, 1440, seed=19), ids=str)
 def test_no_fault_loses_what_was_done_or_makes_an_index_say_something_false(operation, index, fault, store, states):
     number = zlib.crc32(str((operation, index, fault)).encode())
     name, prepared = f"t{number}", states[number % 2]

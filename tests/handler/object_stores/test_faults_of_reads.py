@@ -85,7 +85,7 @@ def test_a_reason_says_that_a_newer_version_of_an_index_cannot_be_read(store, ex
     check_plans(plans, expected["prune"], silent=False)
 
 
-@pytest.mark.parametrize(("command", "fault", "seed"), share(CASES, 384, seed=19), ids=str)
+@pytest.mark.parametrize(("command", "fault", "seed"), share(CASES, 576, seed=19), ids=str)
 def test_no_fault_changes_what_a_command_says_without_a_word(store, expected, command, fault, seed):
     usual = expected[command]
     try:

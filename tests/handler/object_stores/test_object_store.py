@@ -45,7 +45,7 @@ def in_bucket(store, unpack):
     return put
 
 
-@pytest.mark.parametrize("path", share(ORACLES, 6), ids=lambda path: path.stem[7:])
+@pytest.mark.parametrize("path", share(ORACLES, 9), ids=lambda path: path.stem[7:])
 def test_every_filter_keeps_the_slices_that_it_keeps_locally(store, in_bucket, unpack, path, monkeypatch):
     monkeypatch.setattr(absent_columns, "COMMIT_SECONDS", 600.0)  # a busy machine must not read less than a quiet one
     oracle = json.loads(path.read_text(encoding="utf-8"))

@@ -153,7 +153,7 @@ def check(path, opened, name, types, rows, engine) -> list[tuple[str, int, int]]
     return kept_counts
 
 
-@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 6))
+@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 9))
 def test_spark_keeps_every_row_that_hudis_reader_returns(written, reader, name):
     types, rows = rows_read(written, reader, name)
     path = folder_of_release(written) / name
@@ -162,7 +162,7 @@ def test_spark_keeps_every_row_that_hudis_reader_returns(written, reader, name):
         assert [text for text, kept, needed in counts if kept > needed] == []
 
 
-@pytest.mark.parametrize("name", share(IN_FILES, 13))
+@pytest.mark.parametrize("name", share(IN_FILES, 20))
 def test_hive_keeps_every_row_of_the_files(name):
     path = folder_of_release("1.2.0") / name
     stored = {row[0]: dict(zip(COLUMNS, map(shown, row), strict=True)) for row in rows_of(STORIES[name])}

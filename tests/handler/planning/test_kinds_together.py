@@ -31,7 +31,7 @@ from tests.handler.table_rows import rows_of
 from tests.sampling import examples
 
 SPARK = Semantics.named("spark", "UTC")
-TREES = examples(36, at_night=60)
+TREES = examples(23, at_night=60)
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 #: Conditions by table, and the kinds that must have ruled out a slice for some of them.
 TABLES = {

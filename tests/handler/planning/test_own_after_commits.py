@@ -42,7 +42,7 @@ def _a_disk_that_is_not_waited_for(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "variant"), share([(name, variant) for name in SOME for variant in (SKETCHES, SECONDARY)], 19)
+    ("name", "variant"), share([(name, variant) for name in SOME for variant in (SKETCHES, SECONDARY)], 28)
 )
 def test_no_filter_loses_a_file_group_after_any_commit(tmp_path, name, variant):
     table = unpack_format_table(name, tmp_path / "t")

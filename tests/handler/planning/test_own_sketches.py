@@ -81,7 +81,7 @@ def only_own(monkeypatch):
     monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches, own_merged_rows))
 
 
-@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 128)])
+@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 192)])
 def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     change = index(folder)
@@ -96,21 +96,21 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     assert skipped > 0
 
 
-@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 38))
+@pytest.mark.parametrize(("name", "sketch"), share([(name, sketch) for name in SOME for sketch in SKETCHES], 57))
 def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sketch):
     folder = unpack_format_table(name, tmp_path / "t")
     index(folder, (sketch,))
     assert check(open_table(folder), reads_of(folder)[0], one_in=3)[0] == []
 
 
-@pytest.mark.parametrize("name", share(TABLES, 51))
+@pytest.mark.parametrize("name", share(TABLES, 76))
 def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     folder = unpack_copy(name)
     index(folder)
     table = open_table(folder, options={ROWS: STORED})
     rows = rows_of(folder, table.at().slices)
     schema, decided, skipped = table.table.schema, 0, 0
-    for text in share(filters(), 22):
+    for text in share(filters(), 33):
         expression = parse(text, "spark")
         has_its_columns = not any(unknown_columns(expression, (), schema, SPARK))
         plan = prune(table, expression, "spark", time_zone="UTC", strict=has_its_columns)
@@ -125,7 +125,7 @@ def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
             continue  # no row form
         decided += 1
         skipped += len(plan.skipped)
-    assert decided > examples(4, at_night=8)
+    assert decided > examples(2, at_night=8)
     assert skipped > 0
 
 

@@ -125,7 +125,7 @@ def rows(main_cow, table):
 
 
 @pytest.mark.parametrize("engine", ["spark", "hive"])
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(text=CONDITIONS)
 def test_no_row_is_lost_and_none_is_claimed(table, rows, engine, text):
     expression = parse(text, engine)

@@ -49,7 +49,7 @@ def test_bits_are_in_the_order_of_the_slices(table, text):
         plan.kept_bits[0] = 1  # shared by all who ask
 
 
-@pytest.mark.parametrize("pair", share(PAIRS, 6, seed=20), ids=str)
+@pytest.mark.parametrize("pair", share(PAIRS, 9, seed=20), ids=str)
 @pytest.mark.parametrize("pickled", [False, True])
 def test_combined_plans_keep_every_slice_with_a_row_and_no_more_than_their_parts(main_cow, table, pair, pickled):
     one, other = (prune(table, text, time_zone="UTC") for text in pair)

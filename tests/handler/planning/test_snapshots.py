@@ -58,7 +58,7 @@ def said(plan):
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
     path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", min_slices=0)
-    filters = [*share(oracle_filters(name), 45), *OTHERS]
+    filters = [*share(oracle_filters(name), 68), *OTHERS]
     in_layers = 0
     for _ in commit_by_commit(path, tmp_path / "aside"):
         whole, kept = open_table(path, cache=None), open_table(path, cache=cache)

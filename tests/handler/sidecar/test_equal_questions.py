@@ -108,7 +108,7 @@ def test_questions_that_differ_get_their_own_answers(sidecar, main_cow, names):
             rng.sample(names, rng.randint(1, len(names))) + OTHERS,
             rng.choice(("snapshot", "read_optimized")),
         )
-        for _ in range(examples(14, at_night=400))
+        for _ in range(examples(9, at_night=400))
     ]
 
     def ask(one, question):

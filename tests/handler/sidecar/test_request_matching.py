@@ -133,7 +133,7 @@ def answer(view, names, condition, table_type, query_type):
     return {name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit}
 
 
-@settings(max_examples=examples(120, at_night=4000))
+@settings(max_examples=examples(78, at_night=4000))
 @given(
     events=EVENTS,
     data=st.data(),
@@ -153,7 +153,7 @@ def test_no_split_of_a_merge_on_read_table_is_dropped_that_holds_a_row(events, d
             assert not any(CONDITIONS[condition][0](*row) for row in merged(files)), [file.name for file in files]
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(
     events=EVENTS,
     data=st.data(),
@@ -170,7 +170,7 @@ def test_no_file_of_a_copy_on_write_table_is_dropped_that_holds_a_row(events, da
             assert not any(CONDITIONS[condition][0](*row) for row in file.records.values())
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)))
 def test_a_read_optimised_query_loses_no_row_of_a_base_file_whatever_the_logs_say(events, data, condition):
     moments = history(events, with_logs=True)
@@ -182,7 +182,7 @@ def test_a_read_optimised_query_loses_no_row_of_a_base_file_whatever_the_logs_sa
             assert not any(CONDITIONS[condition][0](*row) for row in merged([file]))
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)))
 def test_no_split_is_dropped_that_holds_a_row_when_the_table_became_merge_on_read_since(events, data, condition):
     moments = history(events, with_logs=True)

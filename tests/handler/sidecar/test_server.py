@@ -174,7 +174,7 @@ def test_calls_that_are_sent_ahead_are_answered_one_after_the_other(sidecar, mai
                 expected -= 1
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(data=st.data())
 def test_a_mutated_call_is_read_or_refused(main_cow, data):
     body = bytearray(frame(main_cow, ["a", "b"], 5)[4:])

@@ -335,7 +335,7 @@ def test_a_right_skip_passes_its_audit_and_a_wrong_one_does_not(sidecar, main_co
 JSON_TYPES = {"string": "string", "int": "integer", "bigint": "long", "date": "date", "double": "double"}
 
 
-@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 13))
+@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 20))
 def test_every_row_that_hudis_reader_returns_is_kept_whatever_the_files_hold(written, reader, name):
     types, rows = rows_read(written, reader, name)
     path = folder_of_release(written) / name

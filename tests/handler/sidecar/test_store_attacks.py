@@ -77,7 +77,7 @@ def check(client, uri, files, skipped):
     return is_all
 
 
-@pytest.mark.parametrize(("name", "kind", "skip", "count", "seed"), share(CASES, 640, seed=19), ids=str)
+@pytest.mark.parametrize(("name", "kind", "skip", "count", "seed"), share(CASES, 960, seed=19), ids=str)
 def test_a_fault_at_any_request_of_an_opening_loses_no_row_and_passes(
     store, serving, expected, unpack, name, kind, skip, count, seed
 ):
@@ -90,7 +90,7 @@ def test_a_fault_at_any_request_of_an_opening_loses_no_row_and_passes(
         wait_for(lambda: check(client, uri, files, skipped))
 
 
-@pytest.mark.parametrize(("kind", "skip", "count", "seed"), share(AFTER_A_COMMIT, 211, seed=19), ids=str)
+@pytest.mark.parametrize(("kind", "skip", "count", "seed"), share(AFTER_A_COMMIT, 316, seed=19), ids=str)
 def test_a_fault_at_any_request_after_a_commit_loses_no_row_and_passes(
     store, serving, expected, unpack, kind, skip, count, seed
 ):

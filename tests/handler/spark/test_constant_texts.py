@@ -121,7 +121,7 @@ def test_a_day_by_name_is_what_spark_makes_of_the_clock(spark: SparkSession) -> 
 
 def test_a_constant_text_is_what_spark_computes(spark: SparkSession) -> None:
     random = Random(18)
-    texts = [*CASES, *{drawn(random) for _ in range(examples(180, at_night=5_000))}]
+    texts = [*CASES, *{drawn(random) for _ in range(examples(117, at_night=5_000))}]
     spark.conf.set("spark.sql.ansi.enabled", "false")
     try:
         typed = spark.sql("select " + ", ".join(f"{text} as c{n}" for n, text in enumerate(texts)))

@@ -102,7 +102,7 @@ def test_spark_says_of_random_rows_what_the_oracle_and_the_ranges_say(spark) -> 
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     spark.conf.set("spark.sql.ansi.enabled", "false")
     rng = random.Random(7)
-    rows = [drawn(rng) for _ in range(examples(180, at_night=3_000))]
+    rows = [drawn(rng) for _ in range(examples(117, at_night=3_000))]
     try:
         moments = "date_from_unix_date(d) d, date_from_unix_date(e) e, timestamp_micros(t) t, timestamp_micros(u) u"
         frame = spark.createDataFrame(rows, SCHEMA).selectExpr(*moments.split(", "), "s", "l", "i", "f", "p")

@@ -22,7 +22,7 @@ COLUMNS = {"i": ("i", "s"), "l": ("l",), "s": ("s", "i"), "dec": ("dec",), "dt":
 def indexed(request, spark, tmp_path_factory):
     """A table with a secondary index of each of some columns, and its rows."""
     folder = unpack(request.param, tmp_path_factory.mktemp("join_index") / request.param)
-    chosen = share(list(COLUMNS), 19)
+    chosen = share(list(COLUMNS), 28)
     table = open_table(folder, cache=None).table
     for name in chosen:
         create(folder_of(table, f"of_{name}"), table, by(*COLUMNS[name], name=f"of_{name}"), local)

@@ -16,7 +16,7 @@ from tests.sampling import examples
 COLUMNS = [field.name for field in SCHEMA if field.name != "st"]
 
 
-@settings(max_examples=examples(45, at_night=1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(29, at_night=1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_spark_parses_the_text_of_a_filter(spark: SparkSession, data: st.DataObject) -> None:
     parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]

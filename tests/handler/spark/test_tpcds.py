@@ -29,7 +29,7 @@ def tpcds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
 
 @pytest.mark.nightly
 def test_the_keys_of_a_dimension_keep_what_bounds_leave_open(spark: SparkSession, tpcds: dict[str, Table]) -> None:
-    for join in share(JOINS, 13):
+    for join in share(JOINS, 20):
         keys = spark.createDataFrame([(key,) for key in join.keys(tpcds).to_pylist()], "key int")
         own = join.condition(tpcds)
         condition = None if own is None else own.specification
@@ -44,7 +44,7 @@ def test_conditions_as_spark_analyses_them_keep_what_literals_keep(
 ) -> None:
     """Q34 divides integers, Q28 compares decimals with integers, Q8 has 400 postal codes."""
     cases = {(name, question.specification): question for name in tpcds for question in tpcds[name].questions}
-    for name, sql in share(cases, 128):
+    for name, sql in share(cases, 192):
         kept = frozenset(file_slice.file_id for file_slice in prune(spark, tpcds[name].opened, sql).kept)
         assert kept == tpcds[name].kept(cases[name, sql].literal), (name, sql)
 

@@ -29,7 +29,7 @@ def test_constants_that_spark_computes_keep_what_literals_keep(spark: SparkSessi
         for spelling in SPELLINGS
         if "spark" in spelling.engines and spelling is not LITERAL
     }
-    for sql in share(cases, 240):
+    for sql in share(cases, 360):
         kept = frozenset(file_slice.file_id for file_slice in prune(spark, table.opened, sql).kept)
         assert kept == table.kept(cases[sql].literal), sql
 

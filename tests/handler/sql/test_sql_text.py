@@ -111,7 +111,7 @@ def test_a_list_is_written_in_full():
     assert text == f"i IN ({', '.join(map(str, range(300)))})"
 
 
-@settings(max_examples=examples(72, at_night=3_000))
+@settings(max_examples=examples(47, at_night=3_000))
 @given(data=st.data())
 def test_the_text_of_a_filter_means_the_filter(data):
     expression = data.draw(filters(COLUMNS))

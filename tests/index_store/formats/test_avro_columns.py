@@ -60,7 +60,7 @@ def as_stored(bound):
     return bound[0], bound[1].encode() if isinstance(bound[1], str) else bound[1]
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(
     st.lists(
         st.tuples(
@@ -120,7 +120,7 @@ def test_a_schema_without_statistics_is_refused():
         ColumnStatsDecoder({"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]})
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(st.data())
 def test_damaged_records_are_a_format_error_or_another_record(data):
     decoder = ColumnStatsDecoder(V9_SCHEMA)

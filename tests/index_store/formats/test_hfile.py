@@ -75,7 +75,7 @@ def test_a_prefix_reads_few_blocks():
     assert source.read < source.size / 20
 
 
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(st.data(), st.sampled_from([GZ, NONE]), st.integers(1, 2))
 def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
     records = [(b"key-%03d" % i, bytes([i]) * i) for i in range(60)]

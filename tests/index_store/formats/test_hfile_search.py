@@ -28,7 +28,7 @@ def value_of(search, key):
     return None if found is None else found[0][found[1] : found[2]]
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(
     st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
     st.lists(TEXTS, max_size=20),
@@ -67,7 +67,7 @@ def test_a_key_that_ends_like_an_entry_is_not_taken_for_one():
         assert value_of(opened(hfile([*records.items(), (key, b"mine")])), key) == b"mine"
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(st.data())
 def test_forged_keys_before_and_behind_are_not_taken_for_entries(data):
     """Keys that hold the bytes of an entry, with lengths near the right ones."""

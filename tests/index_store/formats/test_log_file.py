@@ -92,7 +92,7 @@ def test_an_empty_log_file_is_damage():
         read_log_blocks(b"")
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(st.integers(0, len(LOG) - 1), st.integers(1, 255))
 def test_flipped_bytes_are_a_format_error_or_harmless(place, flip):
     bad = bytearray(LOG)

@@ -51,7 +51,7 @@ def expected(location):
     return partition, text if index is None or index < 0 else f"{text}-{index}"
 
 
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @given(
     st.fixed_dictionaries(
         {
@@ -82,7 +82,7 @@ def test_locations_are_what_was_written(location, position, meta, around):
             assert decoder.decode(around + data + around, len(around), len(around) + len(data)) == expected(location)
 
 
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 @given(st.data())
 def test_damaged_records_are_format_errors_or_other_locations(data):
     of = schema()

@@ -229,7 +229,7 @@ def outcome(read, file):
         return "error"
 
 
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(st.data())
 def test_damage_is_an_error_or_what_the_reference_reads(data):
     bounds = [(("LongWrapper", i * 10**13), ("LongWrapper", 10**16)) for i in range(30)]

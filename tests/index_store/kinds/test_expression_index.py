@@ -207,7 +207,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize(("name", "operand"), share([(name, operand) for name in TABLES for operand in GRID], 6))
+@pytest.mark.parametrize(("name", "operand"), share([(name, operand) for name in TABLES for operand in GRID], 9))
 def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_table, name, operand):
     path = hudi_table(name)
     table = open_for_filters(path)

@@ -33,7 +33,7 @@ def columns_of(table, values):
     return [one for one in table.schema.fields if values._is_stored(one) and not one.name.startswith("_hoodie")]
 
 
-@pytest.mark.parametrize("name", share(MERGED, 13))
+@pytest.mark.parametrize("name", share(MERGED, 20))
 def test_every_value_of_a_merged_row_is_in_a_file_of_its_slice(name, tmp_path):
     table = open_table(unpack(name, tmp_path))
     assert merges_to_stored_values(table.properties)

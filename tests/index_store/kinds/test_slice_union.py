@@ -231,7 +231,7 @@ SLICES = st.lists(
 )
 
 
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(SLICES)
 def test_the_union_bounds_every_value_of_every_file(slices):
     """Statistics as Hudi writes them, from values that are known: sound, and exact where every file has a record."""

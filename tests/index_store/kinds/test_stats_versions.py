@@ -45,7 +45,7 @@ LAYER = st.dictionaries(
 )
 
 
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(st.lists(st.tuples(LAYER, st.lists(st.integers(0, 9), max_size=2)), max_size=4))
 def test_layers_merge_as_their_records_do_one_by_one(layers):
     columns, single = Versions(), Versions()
@@ -101,7 +101,7 @@ BOUND = WRAPPED | st.tuples(
 )
 
 
-@settings(max_examples=examples(45, at_night=1500))
+@settings(max_examples=examples(29, at_night=1500))
 @given(
     st.lists(
         st.tuples(

@@ -124,7 +124,7 @@ def read_all(file: PrivateFile) -> None:
         plain(found.get(name))
 
 
-@settings(max_examples=examples(180, at_night=10_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(117, at_night=10_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_bit_or_a_lost_end_is_found(tmp_path: Path, data: st.DataObject) -> None:
     file = (PrivateFolder(tmp_path) / "a").file("b.arrays")

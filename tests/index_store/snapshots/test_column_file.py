@@ -70,7 +70,7 @@ def test_what_is_the_same_in_all_slices_is_not_counted_again(tmp_path: Path) -> 
     assert "may_be_null" not in found.__dict__
 
 
-@settings(max_examples=examples(36, at_night=2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(23, at_night=2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("packed_from", [0, 20_000], ids=["packed", "plain"])
 def test_a_column_of_any_type_is_what_it_was(

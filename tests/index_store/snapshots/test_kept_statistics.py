@@ -70,14 +70,14 @@ def test_expression_indexes_say_after_every_commit_what_they_say_read_whole(
     assert compared["expression_index"] > 3
 
 
-@pytest.mark.parametrize("name", at_night_but(share(TABLES, 13)))
+@pytest.mark.parametrize("name", at_night_but(share(TABLES, 20)))
 def test_own_indexes_say_after_every_commit_and_refresh_what_they_say_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path, cache: SnapshotCache
 ) -> None:
     sketched_commit_by_commit(hudi_copy(name), tmp_path / "aside", cache)
 
 
-@pytest.mark.parametrize("name", at_night_but(share(FORMAT_TABLES, 26, seed=5)))
+@pytest.mark.parametrize("name", at_night_but(share(FORMAT_TABLES, 39, seed=5)))
 def test_so_they_do_whatever_happened_to_the_table(name: str, tmp_path: Path, cache: SnapshotCache) -> None:
     sketched_commit_by_commit(unpack_format_table(name, tmp_path / "table"), tmp_path / "aside", cache)
 

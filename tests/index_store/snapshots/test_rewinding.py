@@ -45,7 +45,7 @@ ANEW = {
 }
 
 
-@pytest.mark.parametrize("name", share(TABLES, 13))
+@pytest.mark.parametrize("name", share(TABLES, 20))
 def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -63,7 +63,7 @@ def test_so_does_one_that_is_packed_whatever_its_size(
     carry_over_every_commit(hudi_copy(name), tmp_path)
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 26))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 39))
 def test_so_it_does_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
     """Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades."""
     ways = carry_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path)

@@ -151,7 +151,7 @@ def test_damage_is_found(process, table, expected, store):
     process().kept(table)
     for file in objects(process()):
         data = file.read_bytes()
-        for place in share(range(0, len(data), max(1, len(data) // 24)), 6):
+        for place in share(range(0, len(data), max(1, len(data) // 24)), 9):
             file.write_bytes(data[:place] + bytes([data[place] ^ 0x40]) + data[place + 1 :])
             assert process().kept(table) == expected
         for end in share((0, 1, 43, len(data) // 2, len(data) - 1), 2):

@@ -73,7 +73,7 @@ def paths_of(items: Any, rows: Any, log_files: bool) -> list[str] | str:
     return paths
 
 
-@settings(max_examples=examples(36, at_night=6000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(23, at_night=6000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), slices=many_slices(), others=many_slices())
 def test_slices_are_what_they_were(
     threshold: int, tmp_path: Path, data: st.DataObject, slices: list[FileSlice], others: list[FileSlice]
@@ -103,7 +103,7 @@ def test_slices_are_what_they_were(
                 assert paths_of(one, some, log_files) == paths_of(wanted.items, some, log_files)
 
 
-@settings(max_examples=examples(22, at_night=1000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(14, at_night=1000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), slices=many_slices(), others=many_slices())
 def test_changed_slices_are_those_that_live_and_those_of_the_delta(
     threshold: int, tmp_path: Path, data: st.DataObject, slices: list[FileSlice], others: list[FileSlice]

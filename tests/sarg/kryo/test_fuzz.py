@@ -18,7 +18,7 @@ FILTERS = [
     for text in (record["kryo_base64"], record.get("sarg_kryo_base64"))
     if text and len(text) < 6000
 ]
-QUIET = settings(max_examples=examples(120, at_night=4000))
+QUIET = settings(max_examples=examples(78, at_night=4000))
 
 INTERESTING = st.sampled_from([0, 1, 2, 3, 5, 0x3F, 0x40, 0x7F, 0x80, 0x81, 0xBF, 0xC0, 0xFF])
 EDITS = st.lists(
@@ -84,7 +84,7 @@ def test_random_text_is_refused(text):
     check(text)
 
 
-@settings(QUIET, max_examples=examples(45, at_night=1500))
+@settings(QUIET, max_examples=examples(29, at_night=1500))
 @given(st.sampled_from(FILTERS), st.sampled_from(FILTERS), st.integers(0, 5000), st.integers(0, 5000))
 def test_two_filters_glued_together_decode_or_are_refused(first, second, cut, paste):
     check(first[: cut % len(first)] + second[paste % len(second) :])

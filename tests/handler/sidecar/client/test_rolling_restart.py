@@ -19,7 +19,7 @@ from tests.hive.sidecars import Sidecar, free_port
 from tests.sampling import ALL_CASES, examples
 
 #: By day each sidecar is restarted once, at night often and under more load.
-ROUNDS, CLIENTS, PAUSE = examples(1, at_night=10), examples(2, at_night=12), examples(30, at_night=5) / 1000
+ROUNDS, CLIENTS, PAUSE = examples(1, at_night=10), examples(2, at_night=12), examples(20, at_night=5) / 1000
 TABLES, BREAKER_SECONDS = 5, 2.0
 
 

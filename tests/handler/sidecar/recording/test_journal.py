@@ -83,7 +83,7 @@ def test_values_of_filters_are_escaped_in_reports_and_in_the_log(sidecar, main_c
     running = sidecar(roots=[str(main_cow)], log_values=True)
     text = f"(s = '{HOSTILE}')"
     with running.client() as client:
-        for one in share([one for one in hive_filters() if one["hive"] == "4.0.1"], 51):
+        for one in share([one for one in hive_filters() if one["hive"] == "4.0.1"], 76):
             reply = client.prune(request(main_cow, one["filter"], names, filter_text=text))
             assert is_clean(client.explain(reply.report_id))
     assert is_clean(running.log.getvalue())

@@ -185,9 +185,9 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     table, schema, frame, source = real
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
-    more = share(MORE, 6)
-    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(7, at_night=40))), "id")
-    assert len(answers) > len(more) + examples(6, at_night=20)
+    more = share(MORE, 9)
+    answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(5, at_night=40))), "id")
+    assert len(answers) > len(more) + examples(4, at_night=20)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
     contradicting = {
         text: contradictions(to_expression(spark, schema, text), truths, table.table.schema, source, semantics)
@@ -204,7 +204,7 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
     frame = spark.createDataFrame([_python(number, row) for number, row in enumerate(rows)], _ddl())
     asked = {
         f"{number}: {to_text(condition)}": column_of(condition)
-        for number, condition in enumerate(drawn(filters(tuple(TYPES)), examples(15, at_night=60)))
+        for number, condition in enumerate(drawn(filters(tuple(TYPES)), examples(10, at_night=60)))
     }
     answers = answers_of(frame, asked, "number")
     assert len(answers) > examples(6, at_night=25)

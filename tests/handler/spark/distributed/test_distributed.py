@@ -68,7 +68,7 @@ def place(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("name", share(TABLES, 6))
+@pytest.mark.parametrize("name", share(TABLES, 9))
 def test_runs_of_slices_answer_as_the_whole(name, place, tmp_path, no_footers):
     folder = unpack(name, tmp_path / "table")
     local, distributed = open_table(folder, cache=None), DistributedTable(travelling, place(folder))

@@ -62,7 +62,7 @@ def true_frame(spark, name, path):
     return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], spark_schema(open_table(path)))
 
 
-@pytest.mark.parametrize("name", share(TABLES, 16))
+@pytest.mark.parametrize("name", share(TABLES, 24))
 @pytest.mark.nightly
 def test_the_row_is_that_of_all_rows(spark, folder_of, name):
     path = folder_of(name)
@@ -138,7 +138,7 @@ def four_files(spark, tmp_path_factory):
     return constants(spark, tmp_path_factory.mktemp("four") / "t")
 
 
-@pytest.mark.parametrize(("condition", "zone", "ansi"), share(CONDITIONS_AND_SETTINGS, 13), ids=str)
+@pytest.mark.parametrize(("condition", "zone", "ansi"), share(CONDITIONS_AND_SETTINGS, 20), ids=str)
 def test_values_types_and_nulls_are_those_of_spark(spark, four_files, condition, zone, ansi):
     with settings(spark, {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": zone}):
         frame = aggregate(spark, four_files, EVERY, condition)

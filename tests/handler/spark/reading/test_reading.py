@@ -94,7 +94,7 @@ def check(spark, name, path, conditions):
     return frames, [prune(spark, path, one) for one in conditions]
 
 
-@pytest.mark.parametrize("name", share(PLAIN, 13))
+@pytest.mark.parametrize("name", share(PLAIN, 20))
 def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, name):
     path = folder_of(name)
     frames, plans = check(spark, name, path, PLAIN[name])
@@ -106,7 +106,7 @@ def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, n
     assert sum(len(plan.skipped) for plan in plans) > 0
 
 
-@pytest.mark.parametrize("name", share(MERGED, 13))
+@pytest.mark.parametrize("name", share(MERGED, 20))
 def test_a_condition_reads_its_rows_from_kept_slices_with_log_files(spark, folder_of, name):
     _, plans = check(spark, name, folder_of(name), MERGED[name])
     assert sum(len(plan.skipped) for plan in plans) > 0

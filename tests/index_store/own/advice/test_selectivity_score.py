@@ -71,7 +71,7 @@ def meet(a, b, fractional=False):
 
 
 @given(slices_of_ranges(), st.booleans())
-@settings(max_examples=examples(90, at_night=3000))
+@settings(max_examples=examples(58, at_night=3000))
 @pytest.mark.nightly
 def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stored):
     of, ranges = given_
@@ -86,7 +86,7 @@ def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stor
 
 
 @given(slices_of_ranges())
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_):
     of, ranges = given_
     if of is DOUBLE:
@@ -99,7 +99,7 @@ def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_)
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=6), min_size=2, max_size=8))
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
     """Whichever values are asked for, each file's alike: by bounds, and by the listed values all the more."""
     n = len(files)
@@ -123,7 +123,7 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
 
 
 @given(st.lists(st.lists(st.integers(0, 12), max_size=6) | st.none(), min_size=2, max_size=8), st.booleans())
-@settings(max_examples=examples(60, at_night=2000))
+@settings(max_examples=examples(39, at_night=2000))
 def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_slice(lists, as_text):
     of, value = (STRING, str) if as_text else (INT, int)
     places = [i for i, some in enumerate(lists) for _ in some or ()]

@@ -31,7 +31,7 @@ UNITS = {"us": "micros", "ms": "millis"}
 
 @pytest.mark.parametrize("inputs", [1000, 2], ids=["point by point", "in ranges"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(7, at_night=400))
+@settings(max_examples=examples(5, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, monkeypatch_module, data):
     monkeypatch_module.setattr(expressions, "INPUTS", inputs)

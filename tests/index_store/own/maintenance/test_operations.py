@@ -70,7 +70,7 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
     return happened
 
 
-@pytest.mark.parametrize("name", share(TABLES, 6, seed=8))
+@pytest.mark.parametrize("name", share(TABLES, 9, seed=8))
 def test_refreshed_rebuilt_and_optimized_indexes_say_the_same_after_every_commit(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -78,7 +78,7 @@ def test_refreshed_rebuilt_and_optimized_indexes_say_the_same_after_every_commit
     assert happened["built twice"] == 0
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 19, seed=8))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 28, seed=8))
 def test_so_they_do_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
     """Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades."""
     happened = carried_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path, each=4)

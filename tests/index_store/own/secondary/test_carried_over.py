@@ -150,7 +150,7 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
     return happened
 
 
-@pytest.mark.parametrize("name", share(TABLES, 6, seed=9))
+@pytest.mark.parametrize("name", share(TABLES, 9, seed=9))
 def test_refreshed_rebuilt_and_optimized_indexes_say_what_the_files_hold(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -159,7 +159,7 @@ def test_refreshed_rebuilt_and_optimized_indexes_say_what_the_files_hold(
     assert happened["came"] > 0
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 13, seed=9))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 20, seed=9))
 def test_so_they_do_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
     happened = carried_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path, each=50)
     assert happened["committed"] >= 1, happened

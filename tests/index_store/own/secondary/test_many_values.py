@@ -56,7 +56,7 @@ def literals(name: str, values) -> tuple[ex.Literal, ...]:
     return tuple(ex.Literal(value, TYPES[name]) for value in values)
 
 
-@settings(max_examples=examples(9, at_night=150))
+@settings(max_examples=examples(6, at_night=150))
 @given(data=st.data())
 def test_a_long_list_keeps_the_slices_of_its_values(data: st.DataObject) -> None:
     """By one pass and by a look-up of each value, as a list of literals and as a key set; and no row is lost."""

@@ -85,7 +85,7 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
 @pytest.mark.parametrize(
     ("operation", "after", "atomic"),
     [
-        *((operation, False, True) for operation in share(OPERATIONS, 8)),
+        *((operation, False, True) for operation in share(OPERATIONS, 12)),
         ("refresh", True, True),
         ("optimize", True, True),
         ("refresh", False, False),

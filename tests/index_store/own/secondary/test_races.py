@@ -60,7 +60,7 @@ def race(tmp_path_factory) -> Race:
     return Race(OPERATIONS, said, table, root / "index", whole)
 
 
-@pytest.mark.parametrize(("names", "atomic"), share(every_race(2), 115), ids=str)
+@pytest.mark.parametrize(("names", "atomic"), share(every_race(2), 172), ids=str)
 def test_two_writers_that_meet_at_any_step(names, atomic, race: Race, tmp_path) -> None:
     for step in range(200):
         if not race.meet(names, [step], tmp_path / "index", atomic=atomic):

@@ -77,7 +77,7 @@ def indexed_columns(table: Table) -> list[Field]:
     ]
 
 
-@pytest.mark.parametrize("name", share(TABLES, 13))
+@pytest.mark.parametrize("name", share(TABLES, 20))
 def test_no_merged_row_is_lost_to_its_own_values(name: str, tmp_path: Path) -> None:
     folder = unpack(name, tmp_path / "t")
     table = open_table(folder)

@@ -84,7 +84,7 @@ def check(
 
 
 @pytest.mark.parametrize("sketch", SKETCHES)
-@settings(max_examples=examples(7, at_night=400))
+@settings(max_examples=examples(5, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_one_sketch(
     sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -95,7 +95,7 @@ def test_every_rows_value_is_in_the_outcome_of_one_sketch(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(7, at_night=400))
+@settings(max_examples=examples(5, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
     engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -64,7 +64,7 @@ def said_by(path: Path) -> dict | None:
     [(False, True), (True, True), (False, False)],
     ids=["before", "after", "before, and names are own"],
 )
-@pytest.mark.parametrize("operation", share(OPERATIONS, 8))
+@pytest.mark.parametrize("operation", share(OPERATIONS, 12))
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
     operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path
 ) -> None:
