@@ -28,7 +28,7 @@ def test_rows_are_those_without_the_extension(seed: int, tmp_path: Path) -> None
 
 @pytest.mark.extension
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("seed", [3, 11, 22], ids=lambda seed: f"{seed}-{Recipe.of(seed).release}")
+@pytest.mark.parametrize("seed", [3, 10, 11], ids=lambda seed: f"{seed}-{Recipe.of(seed).release}")
 def test_rows_are_those_of_one_commit_while_the_table_is_written(seed: int, tmp_path: Path) -> None:
     if why := missing(Recipe.of(seed).release):
         pytest.skip(why)
