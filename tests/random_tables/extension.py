@@ -109,19 +109,19 @@ class _Made:
         self.query = query
         self._session = session
         self._made = made
-        self._asked = self._try(lambda: made({}))
-        self._whole = self._try(lambda: made({"hoodie.enable.data.skipping": "false"}))
+        self._asked = tried(lambda: made({}))
+        self._whole = tried(lambda: made({"hoodie.enable.data.skipping": "false"}))
 
     def compare(self, what: str, found: Asked) -> None:
         form = self.query.form
-        asked = _collected(self._asked)
+        asked = collected(self._asked)
         with self._session.settings(PLAIN):
-            whole = _collected(self._whole)
+            whole = collected(self._whole)
             if asked.rows is not None and asked.rows == whole.rows:
                 found.asked[form] += 1
                 found.skipping[form] += asked.skips or asked.files < whole.files
                 return
-            plain = _collected(self._try(lambda: self._made({})))
+            plain = collected(tried(lambda: self._made({})))
         if asked.rows is None and (whole.rows is None or plain.rows is None):
             found.failing[form] += 1
         elif asked.rows is None:
@@ -134,15 +134,16 @@ class _Made:
             says = asked.says or "not answered"
             found.wrong[what] = f"{len(asked.rows)} rows ({says}); without the extension it {rows}"
 
-    @staticmethod
-    def _try(make: Callable[[], DataFrame]) -> DataFrame | Answer:
-        try:
-            return make()
-        except FAILURES as error:
-            return Answer(None, failure=first_line(error))
+
+def tried(make: Callable[[], DataFrame]) -> DataFrame | Answer:
+    """What is made, or the answer of a query that fails by then."""
+    try:
+        return make()
+    except FAILURES as error:
+        return Answer(None, failure=first_line(error))
 
 
-def _collected(frame: DataFrame | Answer) -> Answer:
+def collected(frame: DataFrame | Answer) -> Answer:
     if isinstance(frame, Answer):
         return frame
     try:

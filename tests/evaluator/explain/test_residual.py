@@ -79,9 +79,11 @@ def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, 
         for row in parts[index].rows:
             try:
                 value = value_of(expression, row, SCHEMA, semantics)
-                left = value_of(residual, row, SCHEMA, semantics)
-            except UnsupportedError:  # where the conditions are one test of the engine, what is left may be unknown
+            except UnsupportedError:
                 continue
+            if any(isinstance(part, ex.Unknown | ex.Opaque) for part in ex.walk(residual)):
+                continue  # conditions that are one test of the engine are not decided, and have no value on a row
+            left = value_of(residual, row, SCHEMA, semantics)
             assert (left is True) == (value is True), f"{expression} is {value}, but {residual} is {left} on {row}"
 
 
