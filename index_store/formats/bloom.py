@@ -16,10 +16,13 @@ import binascii
 import struct
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 from evaluator.language.records import record
 from index_store.storage.errors import FormatError
 
-__all__ = ["BloomFilter", "murmur2", "positions"]
+__all__ = ["BloomFilter", "bits_of_text", "murmur2", "positions"]
 
 _HEAD = struct.Struct(">iibi")
 _ROWS = struct.Struct(">iii")
@@ -34,6 +37,7 @@ MAX_ROWS = 4096
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: By character; all bits are set in what is none of base64, which so rules nothing out.
 _SIX_BITS = [_ALPHABET.find(character) & 63 if character in _ALPHABET else 63 for character in range(256)]
+_SIX_BITS_BY_BYTE = np.array(_SIX_BITS, np.uint8)
 
 
 @record
@@ -81,6 +85,16 @@ class BloomFilter:
     def _bit(self, start: int, place: int) -> int:
         place = 8 * (start + (place >> 3)) + 7 - (place & 7)  # base64 has the highest bit of a byte first
         return _SIX_BITS[self.text[place // 6]] >> 5 - place % 6 & 1
+
+
+def bits_of_text(text: bytes, start: int, places: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+    """The bits at these positions of the row that starts behind so many decoded bytes, 0 or 1 each."""
+    at = (places ^ 7) + np.int64(8 * start)  # base64 has the highest bit of a byte first
+    character, bit = np.divmod(at, 6)
+    bits: npt.NDArray[np.uint8] = _SIX_BITS_BY_BYTE[np.frombuffer(text, np.uint8)[character]]
+    bits >>= (5 - bit).astype(np.uint8)
+    bits &= 1
+    return bits
 
 
 @lru_cache(4096)

@@ -32,6 +32,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import ANCIENT_DAY, Trust
 from index_store.formats.bloom import BloomFilter
+from index_store.formats.bloom_keys import ProbedKeys
 from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.column_stats import ColumnStats, read_columns
@@ -194,9 +195,10 @@ class ExpressionIndex:
         ancient, other = self._doubts(lookup.column)
         usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
         for one, texts in found:
+            probed = ProbedKeys(texts)
             for slice_index, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
                 self._check_column(one, lookup.column, slice_index, bloom)
-                mask[slice_index] &= any(bloom.might_contain(text) for text in texts)
+                mask[slice_index] &= probed.any_in(bloom)
         return mask
 
     def _check_column(self, one: _Index, column: Field, slice_index: int, bloom: BloomFilter) -> None:

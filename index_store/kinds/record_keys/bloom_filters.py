@@ -20,6 +20,7 @@ from evaluator.binding.statistics_provider import Declined
 from evaluator.language.schema import Field
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
+from index_store.formats.bloom_keys import ProbedKeys
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group, file_name_id, partition_id
 from index_store.kinds.base import Coverage, KeyLookupKind
@@ -72,11 +73,11 @@ class BloomFilters(KeyLookupKind):
         if keys is None:
             return too_many
         mask = np.ones(len(self._slices), np.bool_)
-        raw = [key.encode("utf-8", "surrogatepass") for key in keys]
+        probed = ProbedKeys([key.encode("utf-8", "surrogatepass") for key in keys])
         for slice_index in slice_indices if len(slice_indices) <= FILTERS_READ else ():
             bloom = self._filter(slice_index)
             if bloom is not None:
-                mask[slice_index] = any(bloom.might_contain(key) for key in raw)
+                mask[slice_index] = probed.any_in(bloom)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

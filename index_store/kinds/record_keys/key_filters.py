@@ -10,6 +10,7 @@ Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
+from index_store.formats.bloom_keys import ProbedKeys
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.key_witness import begin_witnesses
@@ -80,15 +82,16 @@ class KeyFilters(KeyLookupKind):
         if keys is None:
             return None
         self._table.footers.expect(missing)
-        raw = [key.encode("utf-8", "surrogatepass") for key in keys]
+        probed = ProbedKeys([key.encode("utf-8", "surrogatepass") for key in keys])
+        in_order = sorted(keys)
         mask = np.ones(len(self._slices), np.bool_)
         reached: dict[int, Sequence[str]] = {}
         for slice_index in slice_indices:
             one = self._slices[slice_index]
             bloom = self._filter(one.base_file) if one.base_file else None
-            if not one.base_file or (bloom is not None and not any(bloom.might_contain(key) for key in raw)):
+            if not one.base_file or (bloom is not None and not probed.any_in(bloom)):
                 mask[slice_index] = False
-                if one.log_files and self._logs_reach(slice_index, keys):
+                if one.log_files and self._logs_reach(slice_index, in_order):
                     reached[slice_index] = one.log_files
         with naming_column(self._table.path, RECORD_KEY):
             held = self._stored.look_up(_KEY, keys, reached)
@@ -102,12 +105,13 @@ class KeyFilters(KeyLookupKind):
         del columns
         return Coverage(self.name, self._slices.instant, len(self._slices))
 
-    def _logs_reach(self, slice_index: int, keys: Sequence[str]) -> bool:
-        """Whether a key lies within the bounds of the keys in the slice's log files, or may."""
+    def _logs_reach(self, slice_index: int, in_order: Sequence[str]) -> bool:
+        """Whether one of the sorted keys lies within the bounds of the keys in the slice's log files, or may."""
         known = self._keys_in_logs
         if known is None or not (known.lo_known[slice_index] and known.hi_known[slice_index]):
             return True
-        return any(known.lo[slice_index] <= key <= known.hi[slice_index] for key in keys)
+        place = bisect_left(in_order, known.lo[slice_index])
+        return place < len(in_order) and in_order[place] <= known.hi[slice_index]
 
     @cached_property
     def _keys_in_logs(self) -> ColumnStatistics | None:

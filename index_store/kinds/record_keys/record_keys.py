@@ -43,8 +43,9 @@ __all__ = [
     "too_many_probes",
 ]
 
-#: More keys than these are looked for so many times in Bloom filters, a few microseconds each.
-KEYS_PROBED, PROBES = 1_000, 1_000_000
+#: More keys than KEYS_PROBED are looked for so many times in Bloom filters. Each takes up to 240 bytes, so that none is
+#: looked for beyond KEYS.
+KEYS_PROBED, PROBES, KEYS = 1_000, 4_000_000, 200_000
 
 _PLAIN_GENERATORS = frozenset(
     {"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP", "TIMESTAMP_AVRO"}
@@ -115,9 +116,11 @@ def _made_by(table: Table, kinds: Container[str], classes: Container[str]) -> bo
 
 
 def too_many_probes(keys: int, filters: int) -> Declined | None:
-    """Why so many keys are not looked for in so many Bloom filters; None for what takes seconds at most."""
-    if keys <= KEYS_PROBED or keys * filters <= PROBES:
+    """Why so many keys are not looked for in so many Bloom filters; None for what takes a second at most."""
+    if keys <= KEYS_PROBED or (keys <= KEYS and keys * filters <= PROBES):
         return None
+    if keys > KEYS:
+        return Declined(f"{keys:,} keys are not looked for in Bloom filters, at most {KEYS:,}")
     return Declined(f"{keys:,} keys are not looked for in {filters:,} Bloom filters, at most {PROBES:,} times in all")
 
 

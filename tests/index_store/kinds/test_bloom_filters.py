@@ -16,6 +16,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, open_table
 from index_store.formats.bloom import BloomFilter, murmur2, positions
+from index_store.formats.bloom_keys import TOGETHER_FROM, ProbedKeys
 from index_store.kinds.record_keys import bloom_filters
 from index_store.storage.errors import FormatError
 from tests.index_store.rows import rows_of
@@ -111,6 +112,30 @@ def test_bits_in_the_text_are_those_of_the_decoded_filter(keys, key, hashes, bit
         for row in ([data[13:]] if rows == 1 else [data[25 + 13 + i * (13 + size) :][:size] for i in range(rows)])
     )
     assert BloomFilter.parse(text, kind).might_contain(key) == expected
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.binary(max_size=9), min_size=TOGETHER_FROM, max_size=40),
+    st.lists(st.binary(max_size=9), max_size=20),
+    st.integers(1, 6),
+    st.integers(1, 500),
+    st.integers(1, 3),
+)
+def test_many_keys_together_are_found_as_one_by_one(keys, stored, hashes, bits, rows):
+    probed = ProbedKeys(keys)
+    for held in (stored, stored[:1], keys[-1:], []):  # filters of one size share the keys' hashes
+        bloom = BloomFilter.parse(*build(held, hashes, bits, rows))
+        assert probed.any_in(bloom) == any(bloom.might_contain(key) for key in keys)
+
+
+def test_one_of_many_keys_is_found_in_large_filters():
+    keys = [b"%d" % number for number in range(-50, 3000, 7)] + ["schlüssel €".encode(), b"\xff" * 300]
+    wide = BloomFilter.parse(*build(keys[:-1], 30, 60_000))
+    assert not ProbedKeys([b"x%d" % number for number in range(500)]).any_in(wide)
+    for key in keys[:-1:50]:
+        assert ProbedKeys([*(b"x%d" % number for number in range(500)), key]).any_in(wide)
+    assert not ProbedKeys([keys[-1]] * TOGETHER_FROM).any_in(wide)
 
 
 def test_only_filters_of_candidates_are_read_and_few_are_kept(hudi_table, monkeypatch):

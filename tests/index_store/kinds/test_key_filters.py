@@ -41,6 +41,21 @@ def test_no_slice_with_a_row_of_the_key_is_ruled_out(hudi_table, name):
         assert ruled_out > 100
 
 
+@pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor", "1.1.1_bucket_ch_resized_mor"])
+def test_many_keys_at_once_keep_the_slices_that_one_by_one_keep(hudi_table, name):
+    path = hudi_table(name)
+    slices, kinds = kinds_of(path)
+    held = sorted({row["_hoodie_record_key"] for file in slices[0].files for row in rows_of(path / file)})
+    absent = [f"k{number}none" for number in range(40)]
+    for keys in (absent, [*absent, held[0]], [held[-1], *absent, "k"]):
+        kept = np.zeros(len(slices), np.bool_)
+        for key in keys:
+            mask = kinds["key_filters"].might_contain(KEY, [key])
+            kept |= np.ones(len(slices), np.bool_) if mask is None else mask
+        together = kinds["key_filters"].might_contain(KEY, keys)
+        assert (together is None and kept.all()) or together.tolist() == kept.tolist()
+
+
 def test_only_candidates_are_asked(hudi_table):
     slices, kinds = kinds_of(hudi_table("1.1.1_main_cow"))
     candidates = np.zeros(len(slices), np.bool_)
@@ -61,6 +76,9 @@ def test_too_many_keys_are_not_looked_for_in_filters(hudi_table, monkeypatch):
             declined = kinds[name].might_contain(KEY, keys)
             assert isinstance(declined, Declined)
             assert declined.why.startswith(f"2 keys are not looked for in {len(slices)} Bloom filters")
+            with monkeypatch.context() as fewer:
+                fewer.setattr(record_keys, "KEYS", 1)
+                assert kinds[name].might_contain(KEY, keys, few).why.endswith("in Bloom filters, at most 1")
     assert "key_filters" in kinds
 
 
