@@ -11,7 +11,7 @@ As a sequence a key set yields the values that a look-up has: integers, fraction
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, overload
 
@@ -22,6 +22,9 @@ from evaluator.language import arrow_functions as pc
 from evaluator.language.types import Kind, Type
 
 __all__ = ["KeySet", "has_key_sets"]
+
+#: So many keys are objects at a time while a key set is iterated over.
+_AT_ONCE = 1 << 16
 
 
 def has_key_sets(of: Type) -> bool:
@@ -71,6 +74,11 @@ class KeySet(Sequence[object]):
         if not -len(self) <= number < len(self):
             raise IndexError(number)
         return self._value(self.array[number % len(self)].as_py())
+
+    def __iter__(self) -> Iterator[object]:
+        for start in range(0, len(self), _AT_ONCE):
+            values = self.array[start : start + _AT_ONCE].to_pylist()
+            yield from map(self._value, values) if self.type.kind is Kind.DECIMAL else values
 
     def __repr__(self) -> str:
         return f"KeySet({self.type}, {len(self):,} keys)"

@@ -36,7 +36,7 @@ ROWS, FILES, DIMENSION, ROUNDS, WARM = 2_000_000, 16, 1_000, 12, 3
 WAYS = {
     "without": {"spark.sargo.enabled": "false", "spark.sargo.dynamic": "broadcast"},
     "static": {"spark.sargo.enabled": "true", "spark.sargo.dynamic": "false"},
-    "default": {"spark.sargo.enabled": "true", "spark.sargo.dynamic": "broadcast"},
+    "default": {"spark.sargo.enabled": "true", "spark.sargo.dynamic": "auto"},
 }
 _JOIN = "SELECT count(*), sum(f.v) FROM facts f JOIN dimension d ON f.{column} = d.x WHERE d.name LIKE '%7'"
 #: ``{column}``: keys that are in every file, of the round; ``o``: keys in order, of which one file has all.

@@ -23,7 +23,7 @@ __all__ = ["FORMS", "OF_FRAMES", "HudiTable", "Query", "Tables", "drawn_settings
 _DRAWN = {
     "spark.sql.adaptive.enabled": ("true", "false"),
     "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
-    "spark.sargo.dynamic": ("broadcast", "subquery"),
+    "spark.sargo.dynamic": ("auto", "subquery"),
     "spark.sargo.batches": ("true", "true", "false"),
 }
 #: The tables are small: a subquery of keys runs all the same.
@@ -60,7 +60,12 @@ class Query:
         return cls(rng.choice(forms), first, second, tuple(rng.sample(keys, 2)), rng.choice(instants))
 
     def __str__(self) -> str:
-        of_form = {"semi join": f", {self.keys}", "union": f", {self.second}", "time travel": f", {self.as_of}"}
+        of_form = {
+            "semi join": f", {self.keys}",
+            "union": f", {self.second}",
+            "IN": f", {self.second}",
+            "time travel": f", {self.as_of}",
+        }
         return f"{self.form}: {self.first}{of_form.get(self.form, '')}"
 
 
@@ -92,6 +97,12 @@ class Tables(ABC):
         keys = self.spark.createDataFrame([(key,) for key in query.keys], "id string").where("id > ''")
         return self.frame().join(keys.hint("broadcast"), "id", "left_semi")
 
+    def in_subquery(self, query: Query) -> DataFrame:
+        """In which each side narrows the other, by the keys of a subquery where one pays."""
+        self.frame().createOrReplaceTempView("random_view")
+        keys = f"SELECT id FROM random_view WHERE {query.second}"
+        return self.spark.sql(f"SELECT * FROM random_view WHERE ({query.first}) AND id IN ({keys})")
+
     def time_travel(self, query: Query) -> DataFrame:
         return self.frame(as__of__instant=query.as_of).where(query.first)
 
@@ -109,6 +120,7 @@ FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "view": Tables.view,
     "union": Tables.union,
     "semi join": Tables.semi_join,
+    "IN": Tables.in_subquery,
     "time travel": Tables.time_travel,
     "read optimized": Tables.read_optimized,
     "read": lambda tables, query: tables.read(query),

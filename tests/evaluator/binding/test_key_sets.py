@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evaluator.language import expression as ex
+from evaluator.language import key_set
 from evaluator.language.key_set import KeySet
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, Type, decimal_type
 from tests.evaluator.short_forms import NULL, col, lit, outcome_of, stats
@@ -44,6 +45,16 @@ def test_every_range_has_the_outcomes_of_its_values(of: Type) -> None:
 def test_keys_of_another_type_than_the_column_are_not_decided() -> None:
     keys = ex.InKeys(col("x"), KeySet.of(DATE, [18_260, 18_262]))
     assert outcome_of(keys, {"x": stats(STRING, "2020-01-01", "2020-01-02")}) == "TFN"
+
+
+@pytest.mark.parametrize(
+    ("of", "values"), [(BIGINT, range(-4, 9)), (STRING, ["", "a", "é"]), (decimal_type(9, 2), [-1, 0, 250])]
+)
+def test_all_keys_in_turn_are_those_by_number(monkeypatch: pytest.MonkeyPatch, of: Type, values: Sequence[Any]) -> None:
+    monkeypatch.setattr(key_set, "_AT_ONCE", 2)
+    keys = KeySet.of(of, values)
+    assert list(keys) == [keys[number] for number in range(len(values))]
+    assert set(map(type, keys)) == {type(keys[0])}
 
 
 def test_a_list_with_null_is_no_key_set() -> None:

@@ -56,10 +56,10 @@ class Story:
 
 
 _SHUFFLES = ("shuffled", "plain shuffled")
-#: Spark takes an IN or EXISTS for a join after it has called the rule that puts subqueries over scans.
-_LATE_JOIN = {"broadcast": 2, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 8)}
 #: Other keys may come out of the same subquery when it runs again, but a broadcast has those that are joined.
-_BY_BROADCAST = _LATE_JOIN
+_BY_BROADCAST = {"broadcast": 2, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 8)}
+#: Spark shortens the broadcast of an EXISTS later, so that without adaptive execution the scan does not find it.
+_BY_KEYS_ALONE = {"broadcast": 2, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 2)}
 #: Spark broadcasts the table of facts, which it takes for the smaller side: only a subquery has the keys.
 _BY_SUBQUERY = {"broadcast": 8, "plain broadcast": 8, **dict.fromkeys(_SHUFFLES, 2)}
 
@@ -86,8 +86,14 @@ STORIES = (
     Story("inner", f"select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("inner, the table is the right side", f"select f.v from {_keys(_TWO)} t join fact f on t.x = f.k", 2),
     Story("left semi", f"select f.k from fact f left semi join {_keys(_TWO)} t on f.k = t.x", 2),
-    Story("IN", f"select k from fact where k in (select x from {_keys(_TWO)})", _LATE_JOIN),
-    Story("EXISTS", f"select k from fact f where exists (select 1 from {_keys(_TWO)} t where t.x = f.k)", _LATE_JOIN),
+    Story("IN", f"select k from fact where k in (select x from {_keys(_TWO)})", 2),
+    Story("EXISTS", f"select k from fact f where exists (select 1 from {_keys(_TWO)} t where t.x = f.k)", _BY_KEYS_ALONE),
+    Story("EXISTS, the lost side", f"select x from {_keys('(105), (717), (9000)')} t where exists (select 1 from fact f where f.k = t.x and f.v > 1)", 2),
+    Story("NOT EXISTS, the lost side", f"select x from {_keys('(105), (717), (9000)')} t where not exists (select 1 from fact f where f.k = t.x)", 2),
+    Story("NOT EXISTS keeps all rows", f"select count(*) from fact f where not exists (select 1 from {_keys(_TWO)} t where t.x = f.k)", 8),
+    Story("IN, of a view", f"select x from {_keys('(105), (9000)')} t where x in (select kk from (select k kk, v from fact) f where v > 3)", 1),
+    Story("IN and EXISTS of two tables", f"select k from fact where k in (select x from {_keys(_TWO)}) and exists (select 1 from places p where p.g = fact.g)", 2),
+    Story("EXISTS with an aggregate", f"select k from fact f where k = (select max(x) from {_keys(_TWO)} t where t.x = f.k)", None),
     Story("left anti keeps all rows", f"select count(*) from fact f left anti join {_keys(_TWO)} t on f.k = t.x", 8),
     Story("left anti, the lost side", f"select x from {_keys('(105), (9000)')} t left anti join fact f on t.x = f.k", None),
     Story("NOT IN", f"select count(*) from fact where k not in (select x from {_keys(_TWO)})", 8),
@@ -135,7 +141,7 @@ STORIES = (
     Story("thousands of integers", f"select k from fact f left semi join {_many(3000)} t on f.k = t.x", 2),
     Story("thousands of bigints", f"select k from fact f left semi join {_many(3000)} t on f.big = t.x", 2),
     Story("thousands of dates", f"select k from fact f left semi join {_many(3000)} t on f.d = date_add(date '2020-01-01', t.x)", 2),
-    Story("more keys than a list has", "select k from fact f left semi join (select cast(id + 650 as int) x from range(300000)) t on f.k = t.x", {**_LATE_JOIN, "plain broadcast": 2}),
+    Story("more keys than a list has", "select k from fact f left semi join (select cast(id + 650 as int) x from range(300000)) t on f.k = t.x", {**_BY_BROADCAST, "plain broadcast": 2}),
     Story("more keys than a list has, in a subquery", f"select k from fact f left semi join {_pairs(600, 500)} t on f.k = t.x", 2),
     Story("more keys than are taken", f"select k from fact f left semi join {_pairs(1100, 1000)} t on f.k = t.x", 8),
     Story("more keys than are taken, by a partition", f"select f.k from fact_p f left semi join {_pairs(3000, 1000)} t on f.p = t.x - 1500000", None),
@@ -181,6 +187,9 @@ class Switch:
 
 _OFF = {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"}
 _MIN_BYTES = "spark.sargo.dynamic.subquery.min.bytes"
+#: ``places`` has half the bytes of ``fact``.
+_BY_PLACES = "select f.k from fact f join places p on f.k = p.g where p.name like '%place 2%'"
+_BY_A_PART = f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) d on f.k = d.x"
 _BY_PARTITION = "select f.k from fact_p f join (select g from places where name like '%place 2') t on f.p = t.g"
 SWITCHES = (
     *(Switch(f"Spark plans no subquery, {way}", way, _OFF, 2 if way == "broadcast" else 8) for way in WAYS),
@@ -195,6 +204,10 @@ SWITCHES = (
             Switch(f"the threshold is no number, {way}", way, {_MIN_BYTES: "16 MB"}, 8),
             Switch(f"small for the default, {way}", way, {_MIN_BYTES: ""}, 8),
             Switch(f"broadcasts alone, {way}", way, {"spark.sargo.dynamic": "broadcast"}, 8),
+            Switch(f"as if nothing is set, {way}", way, {"spark.sargo.dynamic": "auto"}, 2),
+            Switch(f"keys of a side of half the size, {way}", way, {}, 1, _BY_PLACES),
+            Switch(f"keys of too large a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 8, _BY_PLACES),
+            Switch(f"keys of a small part of a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 2, _BY_A_PART),
             Switch(f"anything else is off, {way}", way, {"spark.sargo.dynamic": "true"}, 8),
         )
     ),

@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -26,13 +27,14 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   the other side of the join                      the keys come from
  *   ----------------------------------------------  ---------------------------------------------
- *   cannot have few keys ({@link SelectiveSide})        nowhere
+ *   cannot have few keys ({@link SelectiveSide})    nowhere
  *   will be broadcast, with adaptive execution      the broadcast ({@link NarrowByBroadcasts}), but
  *                                                   below a join that is shuffled: as without
  *   may have others next time ({@link Repeatable})  nowhere else
  *   will be broadcast, without                      the broadcast, which Spark reuses
- *   will be shuffled, and a subquery pays           a subquery, which runs before the scan, unless
- *                                                   the key has a column of partitions
+ *   will be shuffled, and a subquery pays           a subquery, which runs before the scan, of the
+ *                                                   side or of a part of it ({@link KeySource}),
+ *                                                   unless the key has a column of partitions
  *   will be shuffled otherwise                      nowhere
  * </pre>
  *
@@ -40,14 +42,15 @@ import org.slf4j.LoggerFactory;
  * which the scan's rows are exchanged, the keys of a broadcast would come too late: there the scan
  * waits for them if it has at least {@code spark.sargo.dynamic.subquery.min.bytes}.
  *
- * <p>A subquery pays if the scan has that many bytes and {@link #MIN_RATIO} times the bytes that
- * all subqueries of this scan read once more, both after skipping; and if keys have not skipped
- * nothing of the table by that column again and again ({@link UselessKeys}).
+ * <p>A subquery pays if the scan has that many bytes and {@link DynamicSettings#minRatio()} times
+ * the bytes that all subqueries of this scan read once more, both after skipping; and if keys have
+ * not skipped nothing of the table by that column again and again ({@link UselessKeys}).
+ *
+ * <p>Spark makes joins of IN and EXISTS after this rule. Where they narrow a scan, this rule calls
+ * Spark's before.
  */
 public final class DynamicKeys extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(DynamicKeys.class);
-
-  private static final int MIN_RATIO = 2;
 
   private final SparkSession session;
 
@@ -61,9 +64,12 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       DynamicSettings settings = DynamicSettings.of(session);
       // Without this setting Spark leaves the conditions as they are, which fails when they run.
       boolean isPlanned = session.sessionState().conf().dynamicPartitionPruningEnabled();
-      return settings == DynamicSettings.FALSE || !isPlanned || plan.isStreaming()
-          ? plan
-          : rewritten(plan, settings);
+      if (settings == DynamicSettings.FALSE || !isPlanned || plan.isStreaming()) {
+        return plan;
+      }
+      LogicalPlan joined = RewritePredicateSubquery$.MODULE$.apply(plan);
+      LogicalPlan narrowed = rewritten(joined, settings);
+      return narrowed == joined ? plan : narrowed;
     } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by joins, because of {}", e.toString(), e);
       return plan;
@@ -95,15 +101,15 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     Broadcasts broadcasts =
         new Broadcasts(session.sessionState().conf().autoBroadcastJoinThreshold());
     boolean isBroadcast = broadcasts.isLikely(join, side.other);
-    if (!isBroadcast && settings != DynamicSettings.SUBQUERY
-        || !Repeatable.isRepeatable(side.other)) {
+    if (isBroadcast ? !Repeatable.isRepeatable(side.other) : !settings.hasSubqueries()) {
       return plan;
     }
     LogicalPlan result = plan;
     for (int i = 0; i < side.narrowedKeys.size(); i++) {
       if (side.isUsable(i)) {
         result =
-            new ByKey(side, i, isBroadcast, broadcasts).below(result, side.narrowedKeys.get(i));
+            new ByKey(side, i, isBroadcast, broadcasts, settings.minRatio())
+                .below(result, side.narrowedKeys.get(i));
       }
     }
     return result;
@@ -131,12 +137,14 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     private final int i;
     private final boolean isBroadcast;
     private final Broadcasts broadcasts;
+    private final int minRatio;
 
-    ByKey(JoinSide side, int i, boolean isBroadcast, Broadcasts broadcasts) {
+    ByKey(JoinSide side, int i, boolean isBroadcast, Broadcasts broadcasts, int minRatio) {
       this.side = side;
       this.i = i;
       this.isBroadcast = isBroadcast;
       this.broadcasts = broadcasts;
+      this.minRatio = minRatio;
     }
 
     @Override
@@ -146,19 +154,20 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         List<Expression> filters,
         Expression key,
         List<Join> passed) {
-      UselessKeys useless = UselessKeys.of(index, key);
-      boolean pays =
-          isBroadcast
-              ? waits(index, passed) && useless.mayAsk()
-              : !hasPartitions(scan, index, key) && pays(index, filters) && useless.mayAsk();
-      if (!pays) {
-        return scan;
+      Expression subquery = null;
+      if (isBroadcast && waits(index, passed)) {
+        subquery = KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
+      } else if (!isBroadcast && !hasPartitions(scan, index, key)) {
+        subquery =
+            KeySource.of(side.other, side.otherKeys.get(i)).stream()
+                .filter(source -> pays(source.plan, index, filters))
+                .findFirst()
+                .map(source -> KeySubquery.ofKeys(key, source.plan, source.key))
+                .orElse(null);
       }
-      Expression subquery =
-          isBroadcast
-              ? KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i)
-              : KeySubquery.ofKeys(key, side.other, side.otherKeys.get(i));
-      return new Filter(subquery, scan);
+      return subquery != null && UselessKeys.of(index, key).mayAsk()
+          ? new Filter(subquery, scan)
+          : scan;
     }
 
     /** Whether a scan is to wait for a broadcast, which no later rule has in time. */
@@ -178,16 +187,19 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
           .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
     }
 
-    private boolean pays(NarrowedIndex index, List<Expression> filters) {
+    private boolean pays(LogicalPlan source, NarrowedIndex index, List<Expression> filters) {
+      if (!SelectiveSide.isSelective(source) || !Repeatable.isRepeatable(source)) {
+        return false;
+      }
       long bytes = index.sizeInBytes();
-      long others = bytesOfScans(side.other);
+      long others = bytesOfScans(source);
       for (Expression filter : filters) {
         if (LimitedKeys.is(filter)) {
           long more = bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
           others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
         }
       }
-      return bytes >= DynamicSettings.minBytes(session) && others <= bytes / MIN_RATIO;
+      return bytes >= DynamicSettings.minBytes(session) && others <= bytes / minRatio;
     }
   }
 }

@@ -8,15 +8,18 @@ import org.apache.spark.sql.SparkSession;
  * Whether the keys of one side of a join narrow the scan of the other: {@code spark.sargo.dynamic}.
  *
  * <pre>
- *   broadcast   by the keys of a broadcast alone, as if nothing is set
- *   subquery    by those, and by the keys of a subquery where that pays
+ *   auto        by the keys of a broadcast, and by those of a subquery that reads little of what the
+ *               scan has, as if nothing is set
+ *   subquery    the same with subqueries that read up to half of it
+ *   broadcast   by the keys of a broadcast alone
  *   false       not at all
  * </pre>
  */
 enum DynamicSettings {
-  BROADCAST,
-  SUBQUERY,
-  FALSE;
+  AUTO(8),
+  SUBQUERY(2),
+  BROADCAST(0),
+  FALSE(0);
 
   private static final String KEY = "spark.sargo.dynamic";
 
@@ -25,13 +28,28 @@ enum DynamicSettings {
 
   private static final String DEFAULT_MIN_BYTES = String.valueOf(16L << 20);
 
-  /** What a session sets; anything but the three words is {@code false}, with a line in the log. */
+  private final int minRatio;
+
+  DynamicSettings(int minRatio) {
+    this.minRatio = minRatio;
+  }
+
+  /** How many times the bytes of its subqueries a scan must have; 0 without subqueries. */
+  int minRatio() {
+    return minRatio;
+  }
+
+  boolean hasSubqueries() {
+    return minRatio > 0;
+  }
+
+  /** What a session sets; anything but the four words is {@code false}, with a line in the log. */
   static DynamicSettings of(SparkSession session) {
-    String text = session.conf().get(KEY, "broadcast").trim();
+    String text = session.conf().get(KEY, "auto").trim();
     try {
       return valueOf(text.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      Untouched.log(KEY + " is none of broadcast, subquery and false: " + text, "any");
+      Untouched.log(KEY + " is none of auto, subquery, broadcast and false: " + text, "any");
       return FALSE;
     }
   }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
@@ -39,7 +40,8 @@ final class KeySubquery {
 
   /**
    * At most one key more than are taken: then not all of them are there ({@link
-   * io.sargo.spark.plans.LimitedKeys}).
+   * io.sargo.spark.plans.LimitedKeys}). Spark does not optimize it: else its scans would read all
+   * columns.
    */
   private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
     Expression limit = new Literal(MAX_KEYS + 1, DataTypes.IntegerType);
@@ -59,7 +61,8 @@ final class KeySubquery {
     parts[1] = Seqs.of(Collections.singletonList(named));
     parts[2] = plan;
     LogicalPlan all = Reflection.made(Aggregate.class, parts);
-    return new GlobalLimit(limit, new LocalLimit(limit, all));
+    LogicalPlan pruned = ColumnPruning$.MODULE$.apply(all);
+    return new GlobalLimit(limit, new LocalLimit(limit, pruned));
   }
 
   private static Expression subquery(

@@ -125,7 +125,7 @@ abstract class KeysAtScan {
   }
 
   /** The key with a project's names replaced by what they stand for. */
-  private static Expression meaning(Expression key, List<NamedExpression> columns) {
+  static Expression meaning(Expression key, List<NamedExpression> columns) {
     Map<ExprId, Expression> meanings = new HashMap<>();
     for (NamedExpression column : columns) {
       if (column instanceof Alias) {
