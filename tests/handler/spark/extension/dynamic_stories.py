@@ -271,8 +271,10 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
     try:
         frame = spark.sql(story.sql)
         rows = sorted(repr(tuple(row)) for row in frame.collect())
-        own = sum(str(scan).count("dynamicpruning") for scan in scans(frame._jdf.queryExecution().executedPlan()))
-        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own}
+        nodes = list(scans(frame._jdf.queryExecution().executedPlan()))
+        own = sum(str(scan).count("dynamicpruning") for scan in nodes)
+        names = [scan.nodeName() for scan in nodes]
+        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names}
     finally:
         for key in settings:
             spark.conf.unset(key)

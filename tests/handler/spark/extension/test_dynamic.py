@@ -35,6 +35,12 @@ def test_files_are_read_that_have_a_key(results, story, way):
     assert results[story.name][way]["files"] == story.expected(way)
 
 
+@pytest.mark.parametrize("way", ["shuffled", "plain shuffled", "plain broadcast"])
+def test_a_scan_that_waited_for_keys_says_what_they_left(results, way):
+    names = [name for name in results["inner"][way]["names"] if name.startswith("DynamicScan")]
+    assert [name.rpartition(", ")[2] for name in names] == ["2 by keys"]
+
+
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.name)
 def test_settings_decide_whether_keys_narrow(results, switch):
     narrowed, plain = results["switches"][switch.name]["with"], results["switches"][switch.name]["without"]

@@ -49,7 +49,7 @@ public final class DynamicScan extends ListPlan {
    */
   private final transient Object lock = new Object();
 
-  private transient LateIndex index;
+  private transient volatile LateIndex index;
   private transient FileSourceScanExec own;
   private transient boolean isNarrowed;
 
@@ -158,7 +158,9 @@ public final class DynamicScan extends ListPlan {
 
   @Override
   public String nodeName() {
-    return "DynamicScan " + scan.relation();
+    LateIndex late = index;
+    String left = late == null ? null : late.summary();
+    return "DynamicScan " + scan.relation() + (left == null ? "" : ", " + left);
   }
 
   @Override

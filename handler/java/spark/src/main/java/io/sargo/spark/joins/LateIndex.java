@@ -20,6 +20,7 @@ final class LateIndex extends ListIndex {
   private final NarrowedIndex planned;
   private final Map<Expression, UselessKeys> conditions = new LinkedHashMap<>();
   private volatile NarrowedIndex index;
+  private volatile int listed = -1;
 
   LateIndex(NarrowedIndex index) {
     planned = index;
@@ -47,7 +48,14 @@ final class LateIndex extends ListIndex {
       }
     }
     index = by;
-    return index.list(partitionFilters, dataFilters);
+    List<PartitionDirectory> directories = by.list(partitionFilters, dataFilters);
+    listed = directories.stream().mapToInt(directory -> directory.files().size()).sum();
+    return directories;
+  }
+
+  /** How many slices are left, as one phrase; null before they are listed, and without keys. */
+  String summary() {
+    return listed < 0 || conditions.isEmpty() ? null : listed + " by keys";
   }
 
   @Override
