@@ -246,6 +246,9 @@ def leading_of(keys: pa.Array) -> pa.Array:
     if not whole.all():
         raise FormatError("no secondary key")
     tags = held[starts]
+    width = _WIDTHS.get(int(tags[0]))
+    if width is not None and (whole == width).all() and (tags == tags[0]).all():
+        return keys  # values of one type, of one column
     lengths = np.select([tags == tag for tag in _WIDTHS], list(_WIDTHS.values()), 0)
     text = tags == _BYTES
     if text.any():
