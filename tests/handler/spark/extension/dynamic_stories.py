@@ -167,6 +167,8 @@ STORIES = (
     Story("two broadcasts over a shuffled join", f"select /*+ merge(p) */ f.k, p.name from fact f join places p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x", 1),
     Story("a broadcast over a shuffled outer join", f"select /*+ merge(p) */ f.k, p.name from fact f left join (select * from places where g < 20) p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("snowflake", f"select f.k, p.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) p on f.k = p.x", _BY_SUBQUERY),
+    Story("keys that an outer join makes of NULL", f"select f.k from fact f join (select coalesce(t.x, 305) y from places p left join {_keys(_TWO)} t on p.g = t.x) d on f.k = d.y", None),
+    Story("keys of the kept side of an outer join", f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t left join places p on p.g = t.x % 40) d on f.k = d.x", None),
     Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),
     Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),
     Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
@@ -190,6 +192,7 @@ _MIN_BYTES = "spark.sargo.dynamic.subquery.min.bytes"
 #: ``places`` has half the bytes of ``fact``.
 _BY_PLACES = "select f.k from fact f join places p on f.k = p.g where p.name like '%place 2%'"
 _BY_A_PART = f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) d on f.k = d.x"
+_OF_NULL = f"select f.k from fact f join (select coalesce(t.x, 305) y from places p left join {_keys(_TWO)} t on p.g = t.x) d on f.k = d.y"
 _BY_PARTITION = "select f.k from fact_p f join (select g from places where name like '%place 2') t on f.p = t.g"
 SWITCHES = (
     *(Switch(f"Spark plans no subquery, {way}", way, _OFF, 2 if way == "broadcast" else 8) for way in WAYS),
@@ -207,6 +210,7 @@ SWITCHES = (
             Switch(f"as if nothing is set, {way}", way, {"spark.sargo.dynamic": "auto"}, 2),
             Switch(f"keys of a side of half the size, {way}", way, {}, 1, _BY_PLACES),
             Switch(f"keys of too large a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 8, _BY_PLACES),
+            Switch(f"keys that an outer join makes of NULL, {way}", way, {"spark.sargo.dynamic": "auto"}, 8, _OF_NULL),
             Switch(f"keys of a small part of a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 2, _BY_A_PART),
             Switch(f"anything else is off, {way}", way, {"spark.sargo.dynamic": "true"}, 8),
         )

@@ -1,5 +1,6 @@
 package io.sargo.spark.joins;
 
+import io.sargo.spark.plans.Joins;
 import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +14,9 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 /**
  * A plan and an expression over it: the keys of a join's other side, and perhaps more of them.
  *
- * <p>The keys of a join come from one of its sides, whatever its type: each is a key of that side
- * or NULL, which equals nothing. So the keys of a side alone are enough, and cost less to read.
+ * <p>Each row of a join has a row of its kept side ({@link Joins#keepsLeft}, {@link
+ * Joins#keepsRight}): so the keys of that side alone are enough, and cost less to read. Of a side
+ * that an outer join fills with NULL they are not: {@code coalesce(x, 5)} is 5 there.
  */
 final class KeySource {
   final LogicalPlan plan;
@@ -46,12 +48,12 @@ final class KeySource {
       }
       node = node.children().head();
     }
-    if (node instanceof Join) {
-      for (LogicalPlan side : Seqs.list(node.children())) {
-        if (meant.references().nonEmpty() && meant.references().subsetOf(side.outputSet())) {
-          add(sources, side, meant);
-          return;
-        }
+    if (node instanceof Join && meant.references().nonEmpty()) {
+      Join join = (Join) node;
+      if (Joins.keepsLeft(join) && meant.references().subsetOf(join.left().outputSet())) {
+        add(sources, join.left(), meant);
+      } else if (Joins.keepsRight(join) && meant.references().subsetOf(join.right().outputSet())) {
+        add(sources, join.right(), meant);
       }
     }
   }

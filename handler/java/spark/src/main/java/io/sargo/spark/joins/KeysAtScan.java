@@ -95,10 +95,8 @@ abstract class KeysAtScan {
     if (join.condition().isDefined() && !join.condition().get().deterministic()) {
       return join;
     }
-    String type = Joins.type(join);
-    boolean isInner = type.equals("INNER") || type.equals("CROSS");
-    boolean toLeft = isInner || !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
-    boolean toRight = isInner || type.equals("RIGHT OUTER");
+    boolean toLeft = Joins.keepsLeft(join);
+    boolean toRight = Joins.keepsRight(join);
     List<Join> all = new ArrayList<>(passed);
     all.add(join);
     LogicalPlan left = toLeft ? below(join.left(), key, NONE, all) : join.left();

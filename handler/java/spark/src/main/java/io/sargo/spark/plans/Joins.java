@@ -34,4 +34,16 @@ public final class Joins {
   private static List<Expression> expressions(Object keys) {
     return Seqs.list((scala.collection.Seq<Expression>) keys);
   }
+
+  /** Whether each row of a join has a row of its left side, never NULLs in its place. */
+  public static boolean keepsLeft(Join join) {
+    String type = type(join);
+    return !type.equals("RIGHT OUTER") && !type.equals("FULL OUTER");
+  }
+
+  /** Whether each row of a join has a row of its right side, never NULLs or nothing. */
+  public static boolean keepsRight(Join join) {
+    String type = type(join);
+    return type.equals("INNER") || type.equals("CROSS") || type.equals("RIGHT OUTER");
+  }
 }
