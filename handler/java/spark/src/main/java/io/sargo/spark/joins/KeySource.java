@@ -4,6 +4,7 @@ import io.sargo.spark.plans.Joins;
 import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -16,7 +17,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  *
  * <p>Each row of a join has a row of its kept side ({@link Joins#keepsLeft}, {@link
  * Joins#keepsRight}): so the keys of that side alone are enough, and cost less to read. Of a side
- * that an outer join fills with NULL they are not: {@code coalesce(x, 5)} is 5 there.
+ * that an outer join fills with NULL they are not: {@code coalesce(x, 5)} is 5 there. Only a column
+ * is taken from below a join: an expression might fail for a row that the join leaves out.
  */
 final class KeySource {
   final LogicalPlan plan;
@@ -48,7 +50,7 @@ final class KeySource {
       }
       node = node.children().head();
     }
-    if (node instanceof Join && meant.references().nonEmpty()) {
+    if (node instanceof Join && meant instanceof Attribute) {
       Join join = (Join) node;
       if (Joins.keepsLeft(join) && meant.references().subsetOf(join.left().outputSet())) {
         add(sources, join.left(), meant);
