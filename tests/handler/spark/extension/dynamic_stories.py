@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,11 +29,13 @@ from pyspark.sql import SparkSession
 from tests.handler.spark.extension.dynamic_tables import rows_of, write_tables
 from tests.handler.spark.extension.dynamic_truth import Truth
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
+from tests.handler.spark.extension.random_joins import random_join
 from tests.jvm_flags import SHORT_LIVED
 from tests.tables.releases import RELEASES
 
 __all__ = ["STORIES", "SWITCHES", "WAYS", "Story", "Switch"]
 
+RANDOM_JOINS, RANDOM_SEED = int(os.environ.get("RANDOM_JOINS", "40")), int(os.environ.get("RANDOM_SEED", "1"))
 _NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 _PLAIN = {"spark.sql.adaptive.enabled": "false"}
 WAYS: Mapping[str, Mapping[str, str]] = {
@@ -300,6 +303,20 @@ def switched(spark: SparkSession, switch: Switch, home: Path) -> dict[str, Any]:
         spark.conf.set(_MIN_BYTES, "0")
 
 
+def _random_joins() -> Iterator[tuple[str, str]]:
+    rng = random.Random(RANDOM_SEED)
+    for _ in range(RANDOM_JOINS):
+        yield random_join(rng), rng.choice(tuple(WAYS))
+
+
+def compared(spark: SparkSession, sql: str, way: str) -> dict[str, Any]:
+    """A query without the keys of joins and with them, by each setting."""
+    story = Story(sql, sql, None)
+    return {
+        name: run(spark, story, {**WAYS[way], "spark.sargo.dynamic": name}) for name in ("false", "auto", "subquery")
+    }
+
+
 def main(jar: str, home: Path, out: Path) -> None:
     spark = session(jar, home)
     spark.conf.set("spark.sargo.dynamic", "false")
@@ -323,6 +340,7 @@ def main(jar: str, home: Path, out: Path) -> None:
             except Exception as error:
                 result = {"rows": [f"{type(error).__name__}: {str(error)[:2000]}"], "files": -1}
             results[story.name][way] = {**result, "asked": list(truth.skipped)}
+    results["random"] = {} if chosen else {sql: compared(spark, sql, way) for sql, way in _random_joins()}
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
     out.write_text(json.dumps(results, indent=1), encoding="utf-8")
     fake.close()

@@ -35,6 +35,14 @@ def test_files_are_read_that_have_a_key(results, story, way):
     assert results[story.name][way]["files"] == story.expected(way)
 
 
+@pytest.mark.parametrize("setting", ["auto", "subquery"])
+def test_random_joins_have_the_rows_without_their_keys(results, setting):
+    runs = results["random"]
+    assert runs
+    assert not [sql for sql, run in runs.items() if run[setting]["rows"] != run["false"]["rows"]]
+    assert any(run[setting]["files"] < run["false"]["files"] for run in runs.values())
+
+
 @pytest.mark.parametrize("way", ["shuffled", "plain shuffled", "plain broadcast"])
 def test_a_scan_that_waited_for_keys_says_what_they_left(results, way):
     names = [name for name in results["inner"][way]["names"] if name.startswith("DynamicScan")]
