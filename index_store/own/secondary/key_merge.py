@@ -4,8 +4,8 @@
     blocks     [a..c][c..e]     [g..j]   [k..r]
     read        b     d          -        q         a block that no key falls into is not read
 
-In a block the keys between its first and its last entry are compared with all of its entries at once. A key is the
-piece of the first column (``keys``), which entries of composite keys begin with.
+The keys between the first and the last entry of neighbouring blocks are compared with all of their entries at once. A
+key is the piece of the first column (``keys``), which entries of composite keys begin with.
 
 Generations are read from the newest to the oldest. A tombstone removes the same entry of every older generation, so
 tombstones of the keys are kept while older generations are read; record keys are read only where there are some.
@@ -16,7 +16,7 @@ The pass ends when every group that is asked about has been found: a group is lo
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -32,6 +32,8 @@ from index_store.own.secondary.sorted_table import SortedTable
 __all__ = ["KeySpan", "SortedPieces", "find_groups", "spans_of"]
 
 Mask = npt.NDArray[np.bool_]
+#: At most so many blocks are compared with their keys at once, and no more of them when they have so many bytes.
+_MOST_TOGETHER, _TOGETHER_BYTES = 16, 2 << 20
 
 
 class SortedPieces(Sequence[bytes]):
@@ -84,7 +86,7 @@ class SortedPieces(Sequence[bytes]):
 
 @dataclass(frozen=True, slots=True)
 class KeySpan:
-    """A block, and the keys from ``begin`` up to ``end`` that its entries may begin with."""
+    """A block, and the keys from ``begin`` up to ``end`` that its entries may begin with, or those of its next ones."""
 
     block: int
     begin: int
@@ -132,8 +134,9 @@ def find_groups(
             keeps_tombstones = some_deleted and number > 0
             names = ["key", "group"]
             names += ["deleted"] * some_deleted + ["record"] * (has_tombstones or keeps_tombstones)
-            for one, batch in zip(run, table.read(range(run[0].block, run[-1].block + 1), names), strict=True):
-                blocks += 1
+            batches = table.read(range(run[0].block, run[-1].block + 1), names)
+            for one, batch, many in _together(run, batches):
+                blocks += many
                 of_keys = pc.is_in(leading_of(batch.column("key")), value_set=keys.array[one.begin : one.end])
                 live = of_keys.to_numpy(zero_copy_only=False)
                 if some_deleted:
@@ -152,6 +155,25 @@ def find_groups(
                     return blocks
         tombstones.add(gone)
     return blocks
+
+
+def _together(
+    run: Sequence[KeySpan], batches: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[KeySpan, pa.RecordBatch, int]]:
+    """The entries of 1, 2, 4 and then more blocks at once, the span of their keys, and how many blocks they are.
+
+    A call costs more than the entries of a block do; the first blocks alone may have every group.
+    """
+    most, held = 1, 0
+    waiting: list[pa.RecordBatch] = []
+    for number, batch in enumerate(batches):
+        waiting.append(batch)
+        held += batch.nbytes
+        if len(waiting) == most or held >= _TOGETHER_BYTES or number == len(run) - 1:
+            first = run[number - len(waiting) + 1]
+            span = KeySpan(first.block, first.begin, run[number].end)
+            yield span, waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting), len(waiting)
+            most, held, waiting = min(2 * most, _MOST_TOGETHER), 0, []
 
 
 def _runs(

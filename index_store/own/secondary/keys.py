@@ -234,6 +234,13 @@ def leading(key: bytes) -> int:
     return length
 
 
+def _ends_once(content: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> bool:
+    """Whether pieces of texts that end at ``ends`` have the bytes of an end there and nowhere else."""
+    zeros = content == 0
+    pairs = zeros[1:] & zeros[:-1]
+    return bool(ends.min() > 1 and pairs[ends - 2].all() and np.count_nonzero(pairs) == len(ends))
+
+
 def leading_of(keys: pa.Array) -> pa.Array:
     """``(n,) binary``: the piece of the first column of each key (binary, no NULL). Raises FormatError."""
     n = len(keys)
@@ -249,6 +256,8 @@ def leading_of(keys: pa.Array) -> pa.Array:
     width = _WIDTHS.get(int(tags[0]))
     if width is not None and (whole == width).all() and (tags == tags[0]).all():
         return keys  # values of one type, of one column
+    if (tags == _BYTES).all() and _ends_once(held[starts[0] : edges[-1]], edges[1:] - starts[0]):
+        return keys  # texts of one column
     lengths = np.select([tags == tag for tag in _WIDTHS], list(_WIDTHS.values()), 0)
     text = tags == _BYTES
     if text.any():

@@ -92,7 +92,7 @@ def test_bytes_sort_as_values_do(name):
     check()
 
 
-@given(st.data(), st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=3))
+@given(st.data(), st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=3))
 def test_composite_keys_sort_by_one_column_after_the_other(data, names):
     types = [Type.parse(name) for name in names]
     rows = data.draw(st.lists(st.tuples(*(st.one_of(st.none(), VALUES[name]) for name in names)), max_size=8))
