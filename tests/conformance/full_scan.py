@@ -32,10 +32,11 @@ class NotShownError(Exception):
 
 
 def first_line(error: Exception) -> str:
-    """Spark's message, cut to the line that distinguishes the error."""
+    """Spark's message, cut to the line that distinguishes the error: of an error class, or the root cause."""
     lines = str(error).strip().split("\n")
     named = [line.partition("Exception: ")[2] for line in lines if "Exception: [" in line]
-    return (named[0] if named else lines[0])[:160]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return (*named, *reversed(causes), lines[0])[0][:160]
 
 
 def rows(spark: SparkSession, path: Path, out: Path) -> None:

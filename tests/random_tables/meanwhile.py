@@ -18,14 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handler.shipped.artefacts import spark_jar
 from handler.spark import register
 from tests.conformance.extension_changes import sidecar_that_looks_once
-from tests.conformance.extension_session import Answer, ExtensionSession
+from tests.conformance.extension_session import PLAIN, Answer, ExtensionSession
 from tests.random_tables.conditions import conditions
 from tests.random_tables.extension import Asked, collected, tried
 from tests.random_tables.queries import FORMS, HudiTable, Query, Tables, drawn_settings
@@ -53,12 +53,16 @@ class State(Tables):
 
 @dataclass(frozen=True)
 class Seen:
-    """A query and its answer. ``first`` and ``last``: the numbers of the commits that it may see."""
+    """A query and its answer. ``first`` and ``last``: the numbers of the commits that it may see.
+
+    ``of_hudi``: of a query that fails, what Hudi says to it right after, without the extension.
+    """
 
     query: Query
     answer: Answer
     first: int
     last: int
+    of_hudi: Answer | None
 
 
 class Writing:
@@ -122,12 +126,17 @@ def _asked(session: ExtensionSession, recipe: Recipe, writing: Writing) -> list[
                 continue
             query = Query.drawn(rng, texts, keys, [rows.stem for rows in states], _FORMS)
             settings = drawn_settings(rng, recipe.release) | (looks_once if len(seen) % 2 else {})
+            table = HudiTable(session.spark, writing.home / "table", {})
             with session.settings(settings):
-                answer = _collected(HudiTable(session.spark, writing.home / "table", {}), query)
+                answer = _collected(table, query)
             first, last = len(states) - 1, min(len(writing.states()), many - 1)
             if query.form == "time travel":
                 first = last = [rows.stem for rows in states].index(query.as_of)
-            seen.append(Seen(query, answer, first, last))
+            of_hudi = None
+            if answer.rows is None:
+                with session.settings(settings | PLAIN):
+                    of_hudi = _collected(table, replace(query, form="where") if query.form == "read" else query)
+            seen.append(Seen(query, answer, first, last, of_hudi))
     return seen
 
 
@@ -141,7 +150,7 @@ def _compare(what: str, seen: Seen, states: Sequence[State], found: Asked) -> No
     if answer.rows is not None and answer.rows in true:
         found.asked[form] += 1
         found.skipping[form] += answer.skips
-    elif answer.rows is None and None in true:
+    elif answer.rows is None and (None in true or (seen.of_hudi is not None and seen.of_hudi.rows is None)):
         found.failing[form] += 1
     elif answer.rows is None:
         found.wrong[what] = f"fails: {answer.failure}"
