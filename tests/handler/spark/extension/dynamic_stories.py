@@ -176,6 +176,12 @@ STORIES = (
     Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),
     Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
     Story("scalar subquery", f"select k from fact f join {_keys(_TWO)} t on f.k = t.x where v > (select min(v) from fact)", None),
+    Story("a join in a scalar subquery", f"select k, v from fact_mor where k = (select max(o.k) from fact o join {_keys(_TWO)} t on o.k = t.x)", 8),
+    Story("a join in a scalar subquery of a list", f"select p.g, (select count(*) from fact o join {_keys(_TWO)} t on o.k = t.x) n from places p", None),
+    Story("a join in a correlated subquery", f"select p.g, (select max(f.v) from fact f join {_keys(_TWO)} t on f.k = t.x where f.g = p.g) v from places p", {**dict.fromkeys(WAYS, 2), "broadcast": 8}),
+    Story("a join in IN", f"select k from fact_mor where k in (select f.k from fact f join {_keys(_TWO)} t on f.k = t.x)", 10),
+    Story("a join in EXISTS", f"select k from fact_mor m where exists (select 1 from fact f join {_keys(_TWO)} t on f.k = t.x where f.k = m.k)", 10),
+    Story("a join in a scalar subquery of the keys", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where t.x > (select min(o.k) from fact o join {_keys('(305), (306)')} u on o.k = u.x)", {**dict.fromkeys(WAYS, 8), "broadcast": 1}),
 )  # fmt: skip
 
 

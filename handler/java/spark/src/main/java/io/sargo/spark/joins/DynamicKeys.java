@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Subquery;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -48,6 +49,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Spark makes joins of IN and EXISTS after this rule. Where they narrow a scan, this rule calls
  * Spark's before.
+ *
+ * <p>With adaptive execution a scan of a scalar subquery has no subquery of keys. Both would wait
+ * for each other: what runs the keys explains the whole query, for which it needs the lock of an
+ * exchange that is held while its scan waits for the keys. Spark explains the exchanges of the
+ * query itself before they run, but not those of its subqueries.
  */
 public final class DynamicKeys extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(DynamicKeys.class);
@@ -61,10 +67,11 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     try {
-      DynamicSettings settings = DynamicSettings.of(session);
+      DynamicSettings settings = settingsFor(plan);
       // Without this setting Spark leaves the conditions as they are, which fails when they run.
       boolean isPlanned = session.sessionState().conf().dynamicPartitionPruningEnabled();
-      if (settings == DynamicSettings.FALSE || !isPlanned || plan.isStreaming()) {
+      boolean isCorrelated = plan instanceof Subquery && ((Subquery) plan).correlated();
+      if (settings == DynamicSettings.FALSE || !isPlanned || isCorrelated || plan.isStreaming()) {
         return plan;
       }
       LogicalPlan joined = RewritePredicateSubquery$.MODULE$.apply(plan);
@@ -74,6 +81,14 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       LOG.warn("sargo: not narrowed by joins, because of {}", e.toString(), e);
       return plan;
     }
+  }
+
+  private DynamicSettings settingsFor(LogicalPlan plan) {
+    DynamicSettings settings = DynamicSettings.of(session);
+    boolean isAdaptive = session.sessionState().conf().adaptiveExecutionEnabled();
+    return plan instanceof Subquery && isAdaptive && settings.hasSubqueries()
+        ? DynamicSettings.BROADCAST
+        : settings;
   }
 
   /** The other sides stay as they are in the subqueries: those have no dynamic conditions. */
