@@ -10,6 +10,9 @@ import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.optimizer.CollapseProject$;
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning$;
+import org.apache.spark.sql.catalyst.optimizer.RemoveNoopOperators$;
 import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -74,13 +77,26 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       if (settings == DynamicSettings.FALSE || !isPlanned || isCorrelated || plan.isStreaming()) {
         return plan;
       }
-      LogicalPlan joined = RewritePredicateSubquery$.MODULE$.apply(plan);
+      LogicalPlan joined = joined(plan);
       LogicalPlan narrowed = rewritten(joined, settings);
       return narrowed == joined ? plan : narrowed;
     } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by joins, because of {}", e.toString(), e);
       return plan;
     }
+  }
+
+  /**
+   * With joins for IN and EXISTS. Their sides have the columns that Spark leaves them later, by the
+   * rules that it has after this one: else no broadcast would be that of a condition.
+   */
+  private static LogicalPlan joined(LogicalPlan plan) {
+    LogicalPlan joined = RewritePredicateSubquery$.MODULE$.apply(plan);
+    if (joined == plan) {
+      return plan;
+    }
+    LogicalPlan pruned = CollapseProject$.MODULE$.apply(ColumnPruning$.MODULE$.apply(joined));
+    return RemoveNoopOperators$.MODULE$.apply(pruned);
   }
 
   private DynamicSettings settingsFor(LogicalPlan plan) {
