@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning$;
-import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
@@ -26,14 +25,10 @@ final class KeySubquery {
 
   private KeySubquery() {}
 
-  /**
-   * By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. What Spark still
-   * computes of lists is computed here: else it would not find the broadcast of the plan.
-   */
+  /** By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. */
   static Expression ofBroadcast(
       Expression key, LogicalPlan other, List<Expression> otherKeys, int i) {
-    LogicalPlan computed = ConvertToLocalRelation$.MODULE$.apply(other);
-    return subquery(key, computed, otherKeys, i, true);
+    return subquery(key, other, otherKeys, i, true);
   }
 
   /** By the distinct keys of a plan, which runs before the scan. */
