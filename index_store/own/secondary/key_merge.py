@@ -165,14 +165,14 @@ def _together(
     A call costs more than the entries of a block do; the first blocks alone may have every group.
     """
     most, held = 1, 0
-    waiting: list[pa.RecordBatch] = []
-    for number, batch in enumerate(batches):
-        waiting.append(batch)
+    waiting: list[tuple[KeySpan, pa.RecordBatch]] = []
+    for one, batch in zip(run, batches, strict=True):
+        waiting.append((one, batch))
         held += batch.nbytes
-        if len(waiting) == most or held >= _TOGETHER_BYTES or number == len(run) - 1:
-            first = run[number - len(waiting) + 1]
-            span = KeySpan(first.block, first.begin, run[number].end)
-            yield span, waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting), len(waiting)
+        if len(waiting) == most or held >= _TOGETHER_BYTES or one is run[-1]:
+            first = waiting[0][0]
+            all_of_them = batch if len(waiting) == 1 else pa.concat_batches([some for _, some in waiting])
+            yield KeySpan(first.block, first.begin, one.end), all_of_them, len(waiting)
             most, held, waiting = min(2 * most, _MOST_TOGETHER), 0, []
 
 
