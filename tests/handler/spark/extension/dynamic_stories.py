@@ -201,6 +201,13 @@ _MIN_BYTES = "spark.sargo.dynamic.subquery.min.bytes"
 _BY_PLACES = "select f.k from fact f join places p on f.k = p.g where p.name like '%place 2%'"
 _BY_A_PART = f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) d on f.k = d.x"
 _OF_NULL = f"select f.k from fact f join (select coalesce(t.x, 305) y from places p left join {_keys(_TWO)} t on p.g = t.x) d on f.k = d.y"
+#: Spark makes a Bloom filter of the smaller side, in a scalar subquery, when the other has 10 GB.
+_BLOOM = {
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "true",
+    "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold": "0",
+    "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold": "1g",
+}
+_BY_BLOOM = f"select m.k from fact_mor m join (select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where f.v > 0) o on m.k = o.k"
 _BY_PARTITION = "select f.k from fact_p f join (select g from places where name like '%place 2') t on f.p = t.g"
 SWITCHES = (
     *(Switch(f"Spark plans no subquery, {way}", way, _OFF, 2 if way == "broadcast" else 8) for way in WAYS),
@@ -210,6 +217,7 @@ SWITCHES = (
         switch
         for way in _SHUFFLES
         for switch in (
+            Switch(f"in a Bloom filter of Spark, {way}", way, _BLOOM, 10, _BY_BLOOM),
             Switch(f"as large as the threshold, {way}", way, {_MIN_BYTES: "{bytes}"}, 2),
             Switch(f"a byte smaller, {way}", way, {_MIN_BYTES: "{bytes}1"}, 8),
             Switch(f"the threshold is no number, {way}", way, {_MIN_BYTES: "16 MB"}, 8),

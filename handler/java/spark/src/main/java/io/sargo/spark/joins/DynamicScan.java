@@ -56,7 +56,7 @@ public final class DynamicScan extends ListPlan {
   /** The scan is over a {@link NarrowedIndex} and has no subquery of its own. */
   public DynamicScan(FileSourceScanExec scan, Expression condition) {
     this.scan = scan;
-    this.condition = condition;
+    this.condition = UnexplainedKeys.in(condition);
   }
 
   private FileSourceScanExec own() {
