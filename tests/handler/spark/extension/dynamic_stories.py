@@ -69,6 +69,10 @@ def _keys(rows: str, columns: str = "x") -> str:
     return f"(select * from values {rows} as t({columns}))"
 
 
+def _scalar(i: int) -> str:
+    return f"(select max(f.v) + {i} from fact f join {_keys(f'({100 + i})')} t on f.k = t.x)"
+
+
 def _many(count: int) -> str:
     """105, 717, and keys that no row has."""
     return f"(select cast(if(id < 2, 105 + 612 * id, id + 1000) as int) x from range({count}))"
@@ -174,13 +178,14 @@ STORIES = (
     Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),
     Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),
     Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
-    Story("scalar subquery", f"select k from fact f join {_keys(_TWO)} t on f.k = t.x where v > (select min(v) from fact)", None),
-    Story("a join in a scalar subquery", f"select k, v from fact_mor where k = (select max(o.k) from fact o join {_keys(_TWO)} t on o.k = t.x)", 8),
-    Story("a join in a scalar subquery of a list", f"select p.g, (select count(*) from fact o join {_keys(_TWO)} t on o.k = t.x) n from places p", None),
+    Story("scalar subquery", f"select k from fact f join {_keys(_TWO)} t on f.k = t.x where v > (select min(v) from fact)", 10),
+    Story("a join in a scalar subquery", f"select k, v from fact_mor where k = (select max(o.k) from fact o join {_keys(_TWO)} t on o.k = t.x)", 10),
+    Story("joins in more scalar subqueries than Spark runs at once", f"select {', '.join(map(_scalar, range(20)))}", 20),
+    Story("a join in a scalar subquery of a list", f"select p.g, (select count(*) from fact o join {_keys(_TWO)} t on o.k = t.x) n from places p", 2),
     Story("a join in a correlated subquery", f"select p.g, (select max(f.v) from fact f join {_keys(_TWO)} t on f.k = t.x where f.g = p.g) v from places p", {**dict.fromkeys(WAYS, 2), "broadcast": 8}),
     Story("a join in IN", f"select k from fact_mor where k in (select f.k from fact f join {_keys(_TWO)} t on f.k = t.x)", 10),
     Story("a join in EXISTS", f"select k from fact_mor m where exists (select 1 from fact f join {_keys(_TWO)} t on f.k = t.x where f.k = m.k)", 10),
-    Story("a join in a scalar subquery of the keys", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where t.x > (select min(o.k) from fact o join {_keys('(305), (306)')} u on o.k = u.x)", {**dict.fromkeys(WAYS, 8), "broadcast": 1}),
+    Story("a join in a scalar subquery of the keys", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where t.x > (select min(o.k) from fact o join {_keys('(305), (306)')} u on o.k = u.x)", {**dict.fromkeys(WAYS, 9), "broadcast": 2}),
 )  # fmt: skip
 
 
@@ -217,7 +222,7 @@ SWITCHES = (
         switch
         for way in _SHUFFLES
         for switch in (
-            Switch(f"in a Bloom filter of Spark, {way}", way, _BLOOM, 10, _BY_BLOOM),
+            Switch(f"in a Bloom filter of Spark, {way}", way, _BLOOM, 12, _BY_BLOOM),
             Switch(f"as large as the threshold, {way}", way, {_MIN_BYTES: "{bytes}"}, 2),
             Switch(f"a byte smaller, {way}", way, {_MIN_BYTES: "{bytes}1"}, 8),
             Switch(f"the threshold is no number, {way}", way, {_MIN_BYTES: "16 MB"}, 8),
@@ -262,7 +267,7 @@ def session(jar: str, home: Path) -> SparkSession:
 
 
 def scans(plan: Any) -> Iterator[Any]:
-    """The nodes of a physical plan that ran and read files, with those of its finished stages."""
+    """The nodes of a physical plan that ran and read files, with those of its finished stages and its scalar subqueries."""
     name = plan.getClass().getSimpleName()
     if name == "AdaptiveSparkPlanExec":
         yield from scans(plan.executedPlan())
@@ -271,9 +276,12 @@ def scans(plan: Any) -> Iterator[Any]:
     elif name in ("FileSourceScanExec", "DynamicScan"):
         yield plan
     else:
-        children = plan.children()
+        children, subqueries = plan.children(), plan.subqueries()
         for i in range(children.size()):
             yield from scans(children.apply(i))
+        for i in range(subqueries.size()):
+            if subqueries.apply(i).name().startswith(("subquery", "scalar-subquery")):
+                yield from scans(subqueries.apply(i))
 
 
 def files_read(frame: Any, table: str) -> int:

@@ -52,11 +52,6 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Spark makes joins of IN and EXISTS after this rule. Where they narrow a scan, this rule calls
  * Spark's before.
- *
- * <p>With adaptive execution a scan of a scalar subquery has no subquery of keys. Both would wait
- * for each other: what runs the keys explains the whole query, for which it needs the lock of an
- * exchange that is held while its scan waits for the keys. Spark explains the exchanges of the
- * query itself before they run, but not those of its subqueries.
  */
 public final class DynamicKeys extends Rule<LogicalPlan> {
   private static final Logger LOG = LoggerFactory.getLogger(DynamicKeys.class);
@@ -70,7 +65,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     try {
-      DynamicSettings settings = settingsFor(plan);
+      DynamicSettings settings = DynamicSettings.of(session);
       // Without this setting Spark leaves the conditions as they are, which fails when they run.
       boolean isPlanned = session.sessionState().conf().dynamicPartitionPruningEnabled();
       boolean isCorrelated = plan instanceof Subquery && ((Subquery) plan).correlated();
@@ -97,14 +92,6 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     }
     LogicalPlan pruned = CollapseProject$.MODULE$.apply(ColumnPruning$.MODULE$.apply(joined));
     return RemoveNoopOperators$.MODULE$.apply(pruned);
-  }
-
-  private DynamicSettings settingsFor(LogicalPlan plan) {
-    DynamicSettings settings = DynamicSettings.of(session);
-    boolean isAdaptive = session.sessionState().conf().adaptiveExecutionEnabled();
-    return plan instanceof Subquery && isAdaptive && settings.hasSubqueries()
-        ? DynamicSettings.BROADCAST
-        : settings;
   }
 
   /** The other sides stay as they are in the subqueries: those have no dynamic conditions. */

@@ -8,7 +8,8 @@ import org.apache.spark.sql.execution.SubqueryExec;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 
 /**
- * Subqueries of keys that run as Spark runs a scalar subquery: without a word to the UI.
+ * Subqueries of keys that run without a word to the UI, and in threads of their own ({@link
+ * KeysExec}), so that a scalar subquery can wait for them.
  *
  * <p>Adaptive execution takes the subquery of a dynamic condition for a query, which explains the
  * whole plan before it runs. For that it needs the lock of each exchange. In a scalar subquery, and
@@ -26,15 +27,11 @@ final class UnexplainedKeys {
   }
 
   private static Expression unexplained(InSubqueryExec keys) {
-    if (!(keys.plan() instanceof SubqueryExec)) {
+    if (!(keys.plan() instanceof SubqueryExec)
+        || !(keys.plan().child() instanceof AdaptiveSparkPlanExec)) {
       return null;
     }
-    SubqueryExec subquery = (SubqueryExec) keys.plan();
-    if (!(subquery.child() instanceof AdaptiveSparkPlanExec)
-        || ((AdaptiveSparkPlanExec) subquery.child()).isSubquery()) {
-      return null;
-    }
-    AdaptiveSparkPlanExec plan = (AdaptiveSparkPlanExec) subquery.child();
+    AdaptiveSparkPlanExec plan = (AdaptiveSparkPlanExec) keys.plan().child();
     SparkPlan quiet =
         plan.copy(
             plan.inputPlan(),
@@ -42,8 +39,6 @@ final class UnexplainedKeys {
             plan.preprocessingRules(),
             true,
             plan.supportsColumnar());
-    // Under the same name Spark takes both for equal, and keeps the one that it has.
-    return keys.withNewPlan(
-        new SubqueryExec("keys-" + subquery.name(), quiet, subquery.maxNumRows()));
+    return keys.withNewPlan(new KeysExec(keys.plan().name(), quiet));
   }
 }
