@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: Of a read-optimized read nobody knows the rows, and the two sides of a union may be of two commits.
-_FORMS = ("where", "where", "count", "view", "semi join", "IN", "time travel", "read")
+_FORMS = ("where", *(form for form in FORMS if form not in ("read optimized", "union")))
 #: What compaction and clustering change of a row.
 _OF_FILE = "_hoodie_file_name"
 

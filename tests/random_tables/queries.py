@@ -63,7 +63,7 @@ class Query:
         of_form = {
             "semi join": f", {self.keys}",
             "union": f", {self.second}",
-            "IN": f", {self.second}",
+            **dict.fromkeys(("IN", "NOT EXISTS", "scalar", "outer join"), f", {self.second}"),
             "time travel": f", {self.as_of}",
         }
         return f"{self.form}: {self.first}{of_form.get(self.form, '')}"
@@ -103,6 +103,25 @@ class Tables(ABC):
         keys = f"SELECT id FROM random_view WHERE {query.second}"
         return self.spark.sql(f"SELECT * FROM random_view WHERE ({query.first}) AND id IN ({keys})")
 
+    def not_exists(self, query: Query) -> DataFrame:
+        """In which the rows narrow the table inside of it."""
+        self.frame().createOrReplaceTempView("random_view")
+        inner = f"SELECT 1 FROM random_view b WHERE b.id = a.id AND ({query.second})"
+        return self.spark.sql(f"SELECT * FROM random_view a WHERE ({query.first}) AND NOT EXISTS ({inner})")
+
+    def scalar(self, query: Query) -> DataFrame:
+        """A scalar subquery, whose sides narrow each other."""
+        self.frame().createOrReplaceTempView("random_view")
+        keys = f"SELECT id FROM random_view WHERE {query.second}"
+        least = f"SELECT min(id) FROM random_view WHERE ({query.first}) AND id IN ({keys})"
+        return self.spark.sql(f"SELECT * FROM random_view WHERE ({query.first}) AND id >= ({least})")
+
+    def outer_join(self, query: Query) -> DataFrame:
+        """In which the rows narrow the table of which some rows are missing."""
+        self.frame().createOrReplaceTempView("random_view")
+        rows, others = (f"(SELECT * FROM random_view WHERE {one})" for one in (query.first, query.second))
+        return self.spark.sql(f"SELECT a.*, b.id AS other FROM {rows} a LEFT JOIN {others} b ON a.id = b.id")
+
     def time_travel(self, query: Query) -> DataFrame:
         return self.frame(as__of__instant=query.as_of).where(query.first)
 
@@ -121,6 +140,9 @@ FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "union": Tables.union,
     "semi join": Tables.semi_join,
     "IN": Tables.in_subquery,
+    "NOT EXISTS": Tables.not_exists,
+    "scalar": Tables.scalar,
+    "outer join": Tables.outer_join,
     "time travel": Tables.time_travel,
     "read optimized": Tables.read_optimized,
     "read": lambda tables, query: tables.read(query),
