@@ -1,8 +1,8 @@
 """Planning in a warm Spark session: ``prune`` beside ``handler.prune``, ``read`` beside Hudi's own planning.
 
     table      252 files in 63 partitions, COPY_ON_WRITE, column_stats of one column; written by Hudi 1.0.2 on Spark 3.5
-    prune      on an opened table whose statistics are loaded: a text that was given before, a text that was not (its
-               constant is another each time), three such texts, a Column that was made before
+    prune      on an opened table whose statistics are loaded: a text that was given before, one with another constant
+               each time, one with other columns and operators each time, three of these, a Column that was made before
     read       from the path to the number of Spark's tasks, without running one: the table is opened, pruned, its
                schemas are read and Spark lists the files. Some files match ("few"), or all of them ("all")
     Hudi       the same from ``format("hudi")``, with its own data skipping; on 3.5, for which its bundles are
@@ -70,7 +70,9 @@ def measure(spark: SparkSession, table: Path, hudi: bool) -> Iterator[Row]:
     numbers = itertools.count()
     known, few, every = "amount < 15.0 AND dt >= '2010-01-01'", "amount < 95.0", "amount >= 0.0"
 
-    def new() -> str:
+    shapes = _shapes()
+
+    def constant() -> str:
         return f"amount < 15.0 AND dt > '2009-{next(numbers)}'"
 
     column = (F.col("amount") < 15.0) & (F.col("dt") >= "2010-01-01")
@@ -78,8 +80,9 @@ def measure(spark: SparkSession, table: Path, hudi: bool) -> Iterator[Row]:
         {
             "handler.prune": lambda: handler.prune(opened, known, "spark", time_zone="UTC"),
             "a text given before": lambda: prune(spark, opened, known),
-            "a new text": lambda: prune(spark, opened, new()),
-            "three new texts": lambda: prune(spark, opened, [new(), new(), new()]),
+            "a new constant": lambda: prune(spark, opened, constant()),
+            "a new text": lambda: prune(spark, opened, next(shapes)),
+            "three new texts": lambda: prune(spark, opened, list(itertools.islice(shapes, 3))),
             "a Column": lambda: prune(spark, opened, column),
         }
     )
@@ -105,6 +108,15 @@ def measure(spark: SparkSession, table: Path, hudi: bool) -> Iterator[Row]:
         if f"Hudi, {name}" in spent:
             ratio += f", {milliseconds / spent[f'Hudi, {name}']:.2f} x Hudi"
         yield f"{version}: read, {name}", f"{milliseconds:.0f} ms", ratio
+
+
+def _shapes() -> Iterator[str]:
+    """Conditions of two comparisons, each with other columns or operators."""
+    constants = {"amount": "15.0", "dt": "'2009-01-01'", "id": "100", "ts": "3"}
+    for pair in itertools.permutations(constants, 2):
+        for operators in itertools.product(("<", "<=", ">", ">=", "=", "<>"), repeat=2):
+            leaves = [f"{name} {operator} {constants[name]}" for name, operator in zip(pair, operators, strict=True)]
+            yield from (f" {joining} ".join(leaves) for joining in ("AND", "OR"))
 
 
 def _by_hudi(spark: SparkSession, table: Path) -> Any:

@@ -141,7 +141,7 @@ def together(
         if _RUN_TIME_LITERAL.search(condition if isinstance(condition, str) else str(condition)):
             continue
         key = _key(schema, condition, names, zone)
-        found[number] = None if key is None else recall(settings, key)
+        found[number] = None if key is None else recall(settings, key, schema.names)
         if found[number] is None:
             new[number] = key
     if 1 < len(new) <= _MAX_TOGETHER:
@@ -188,7 +188,7 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
     settings = known_settings(spark) if isinstance(condition, str) else None
     key = _key(schema, condition, names, zone)
     if key is not None:
-        known = recall(settings, key)
+        known = recall(settings, key, schema.names)
         if known is not None:
             return known
     try:

@@ -12,13 +12,13 @@
     the clock, a session variable, chance   they stay unknown or symbolic in the expression, and no constant is
                                             computed from them (``constants``)
 
-A Column is not remembered: its text is not its meaning.
+A text without a function that differs from one of them in its constants alone needs no analysis (``known_shapes``). A
+Column is not remembered: its text is not its meaning.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +28,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from evaluator.language.expression import HudiExpression
+from handler.catalyst.translation import condition_of
 from handler.spark.catalyst.constants import Items
 from handler.spark.catalyst.java_classes import java_class, java_object
 from handler.spark.catalyst.known_settings import KnownSettings
+from handler.spark.catalyst.known_shapes import Shape, shape_of
+from handler.spark.catalyst.plain_texts import plain_tokens
 
-__all__ = ["ConditionKey", "calls_nothing", "recall", "remember"]
+__all__ = ["ConditionKey", "recall", "remember"]
 
 #: The schema's JSON, the table's name in the condition, the text and the session's time zone.
 ConditionKey = tuple[str, tuple[str, ...], str, str]
@@ -41,13 +44,6 @@ _CATALYST = "org.apache.spark.sql.catalyst"
 _MAX_CONDITIONS = 512
 #: The texts that are remembered have at most so many characters.
 _MAX_TEXT = 10_000
-#: What a comparison of columns with plain constants is written with.
-_PLAIN = re.compile(
-    r"\s*(?:(?P<word>[A-Za-z_]\w*)(?!['\"\w])|(?P<open>\()|(?P<symbol>,|<>|[<>]=?|!=|==?)"
-    r"|\)|-?\d+(?:\.\d+)?(?![\w.])|'[^'\\]*')",
-    re.ASCII,
-)
-_JOINING, _OTHER_KEYWORDS, _CONSTANTS = {"and", "or", "in"}, {"is", "not"}, {"null", "true", "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +57,19 @@ class _KnownCondition:
         return all(look_up().equals(own) for look_up, own in self.functions)
 
 
-def recall(settings: KnownSettings | None, key: ConditionKey) -> HudiExpression | None:
-    """The expression of a condition that was remembered with these settings, which are current."""
-    known = None if settings is None else settings.remembered.get(key)
-    return known.expression if isinstance(known, _KnownCondition) and known.is_current() else None
+def recall(settings: KnownSettings | None, key: ConditionKey, columns: Iterable[str]) -> HudiExpression | None:
+    """The expression of a condition over columns, if it or one of its shape was remembered with these settings.
+
+    The settings are current.
+    """
+    if settings is None:
+        return None
+    known = settings.remembered.get(key)
+    if isinstance(known, _KnownCondition):
+        return known.expression if known.is_current() else None
+    shape = _shape(key, columns)
+    items = None if shape is None else shape.recall(settings)
+    return None if items is None else condition_of(items, zone=key[3])
 
 
 def remember(
@@ -79,8 +84,9 @@ def remember(
     text = key[2]
     if settings is None or len(text) > _MAX_TEXT or any("plan" in item for item in items):
         return
+    shape = _shape(key, columns)
     try:
-        functions = () if calls_nothing(text, columns) else _own_functions(spark, text)
+        functions = () if plain_tokens(text, columns) is not None else _own_functions(spark, text)
         still = settings.is_current()  # another thread may have changed them since the text was analysed
     except (Py4JError, PySparkException, ValueError, KeyError):
         return
@@ -89,30 +95,13 @@ def remember(
     if len(settings.remembered) >= _MAX_CONDITIONS:
         settings.remembered.clear()
     settings.remembered[key] = _KnownCondition(expression, functions)
+    if shape is not None:
+        shape.remember(settings, items)
 
 
-def calls_nothing(text: str, columns: Iterable[str]) -> bool:
-    """Whether a text is plainly without a function: comparisons of these columns with numbers and strings.
-
-    False says nothing: Spark's parser knows.
-    """
-    operands = {name.lower() for name in columns} | _CONSTANTS
-    text = text.rstrip()
-    end, after_operand, may_open = 0, False, True
-    while end < len(text):
-        token = _PLAIN.match(text, end)
-        word = (token["word"] or "").lower() if token else ""
-        if token is None or (token["open"] and not may_open):
-            return False
-        if word in _JOINING or word in _OTHER_KEYWORDS:
-            after_operand, may_open = False, after_operand and word in _JOINING
-        elif word and word not in operands:
-            return False
-        else:
-            after_operand = not (token["open"] or token["symbol"])
-            may_open = not after_operand
-        end = token.end()
-    return True
+def _shape(key: ConditionKey, columns: Iterable[str]) -> Shape | None:
+    schema, qualifier, text, zone = key
+    return shape_of(text, columns, (schema, qualifier, zone)) if len(text) <= _MAX_TEXT else None
 
 
 def _own_functions(spark: SparkSession, text: str) -> tuple[tuple[Callable[[], Any], Any], ...] | None:

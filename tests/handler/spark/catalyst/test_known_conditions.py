@@ -12,8 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from evaluator.language.expression import to_text
 from handler.spark.catalyst import conditions
 from handler.spark.catalyst.conditions import NO_NAMES, ConditionError, TableNames, to_expression
-from handler.spark.catalyst.known_conditions import calls_nothing
 from handler.spark.catalyst.known_settings import known_settings
+from handler.spark.catalyst.plain_texts import plain_tokens
 from handler.spark.pruning.read_options import settings_of
 from tests.handler.spark.catalyst.test_conditions_against_spark import MORE
 from tests.sampling import examples
@@ -165,12 +165,12 @@ CALLING = (
 
 @pytest.mark.parametrize("condition", PLAIN)
 def test_comparisons_of_columns_with_constants_plainly_call_nothing(condition):
-    assert calls_nothing(condition, ["D", "S", "I", "L", "B"])
+    assert plain_tokens(condition, ["D", "S", "I", "L", "B"]) is not None
 
 
 @pytest.mark.parametrize("condition", [*CALLING, "other = 5"])
 def test_what_may_call_a_function_is_parsed(condition):
-    assert not calls_nothing(condition, ["d", "s", "i", "l", "b", "and"])
+    assert plain_tokens(condition, ["d", "s", "i", "l", "b", "and"]) is None
 
 
 def test_no_text_that_plainly_calls_nothing_calls_a_function(session):
@@ -200,7 +200,7 @@ def test_no_text_that_plainly_calls_nothing_calls_a_function(session):
     random, plain = Random(7), 0
     for _ in range(examples(195, at_night=20_000)):
         text = " ".join(random.choices(pieces, k=random.randint(3, 9)))
-        if not calls_nothing(text, ["i", "b", "and", "in"]):
+        if plain_tokens(text, ["i", "b", "and", "in"]) is None:
             continue
         try:
             nodes = parse(text).toJSON()
