@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,14 @@ def test_nobody_reads_any_more(main_cow):
 # -- signals, and streams that are closed or full
 
 
+def wait_until_it_sleeps(process):
+    """Wait until a process reads, where the system tells: a signal right before the read is seen after it."""
+    stat = Path(f"/proc/{process.pid}/stat")
+    deadline = time.monotonic() + 60
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "S" and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(("signalled", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_ends_a_command_with_a_code_and_one_line(signalled, code, tmp_path):
     fifo = tmp_path / "fifo"
@@ -96,6 +105,7 @@ def test_a_signal_ends_a_command_with_a_code_and_one_line(signalled, code, tmp_p
     command = [sys.executable, "-c", RUN, "decode", f"@{fifo}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with fifo.open("wb"):  # waits until the command has opened it
+        wait_until_it_sleeps(process)
         process.send_signal(getattr(signal, signalled))
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (code, "", "sargo: stopped\n")
