@@ -93,7 +93,10 @@ def _apply(spark: SparkSession) -> None:
 
 
 def own_class(spark: SparkSession, name: str) -> Any:
-    """A class of Sargo's jar, from the class path or else from the shipped jar. Raises UnsupportedError without one."""
+    """A class of Sargo's jar, from the class path or else from the shipped jar, which executors get as well.
+
+    They run code of it: scans by buckets, and rows in batches. Raises UnsupportedError without a jar.
+    """
     found = _loaded(spark, name)
     if found is not None:
         return found
@@ -104,6 +107,7 @@ def own_class(spark: SparkSession, name: str) -> Any:
     session, jvm = _java(spark)
     loader = session.sharedState().jarClassLoader()
     loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
+    session.sparkContext().addJar(str(jar))
     return loader.loadClass(name)
 
 

@@ -293,6 +293,13 @@ def files_read(frame: Any, table: str) -> int:
     return count
 
 
+def class_sent(spark: SparkSession, node: Any) -> str:
+    """What a node is in an executor, to which Spark sends the plan around it where it generates no code."""
+    jvm: Any = spark._jvm
+    utils = jvm.org.apache.spark.util.Utils
+    return str(utils.deserialize(utils.serialize(node)).getClass().getName())
+
+
 def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[str, Any]:
     for key, value in settings.items():
         spark.conf.set(key, value)
@@ -302,7 +309,8 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
         nodes = list(scans(frame._jdf.queryExecution().executedPlan()))
         own = sum(str(scan).count("dynamicpruning") for scan in nodes)
         names = [scan.nodeName() for scan in nodes]
-        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names}
+        sent = [class_sent(spark, scan) for scan in nodes if scan.getClass().getSimpleName() == "DynamicScan"]
+        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
     finally:
         for key in settings:
             spark.conf.unset(key)

@@ -39,7 +39,8 @@ def asked(what, frame):
         metric = leaves.apply(i).metrics().get("numFiles")
         if metric.isDefined():
             scans.append([leaves.apply(i).nodeName().strip(), metric.get().value()])
-    found[what] = {"rows": rows, "files": sum(count for _, count in scans), "scans": [name for name, _ in scans]}
+    found[what] = {"rows": rows, "files": sum(count for _, count in scans), "scans": [name for name, _ in scans],
+                   "by_buckets": "BucketedScan" in plan.toString()}  # fmt: skip
 
 
 def load(of, name):
@@ -64,6 +65,11 @@ for name in ("cow", "mor"):
     asked(f"{name}: no filter", load(spark, name).select("id"))
 asked("mor: read optimised", spark.read.format("hudi").option("hoodie.datasource.query.type", "read_optimized")
       .load(str(folder / "mor")).where("i = 100").select("id", "i"))  # fmt: skip
+if (folder / "buckets").exists():
+    spark.conf.set("hoodie.index.type", "BUCKET")
+    spark.conf.set("hoodie.bucket.index.num.buckets", "4")
+    spark.conf.set("spark.sargo.buckets", "true")
+    asked("buckets: groups", load(spark, "buckets").groupBy("id").count())
 spark.conf.set("spark.sargo.enabled", "false")
 asked("turned off", load(spark, "cow").where("i = 100").select("id", "i"))
 spark.conf.set("spark.sargo.enabled", "true")

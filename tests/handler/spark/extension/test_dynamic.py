@@ -49,6 +49,12 @@ def test_a_scan_that_waited_for_keys_says_what_they_left(results, way):
     assert [name.rpartition(", ")[2] for name in names] == ["2 by keys"]
 
 
+def test_executors_need_no_class_of_sargo(results):
+    """After ``register`` they have none."""
+    sent = {name for story in STORIES for way in WAYS for name in results[story.name][way]["sent"]}
+    assert sent == {"org.apache.spark.sql.execution.FileSourceScanExec"}
+
+
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.name)
 def test_settings_decide_whether_keys_narrow(results, switch):
     narrowed, plain = results["switches"][switch.name]["with"], results["switches"][switch.name]["without"]

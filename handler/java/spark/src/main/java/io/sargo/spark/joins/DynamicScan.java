@@ -148,6 +148,11 @@ public final class DynamicScan extends ListPlan {
     return this;
   }
 
+  /** What an executor gets with a plan around it: a scan of Spark's, whose classes it has. */
+  private Object writeReplace() {
+    return scan;
+  }
+
   /** Two of them read the same if their scans do, and their conditions by the same columns. */
   @Override
   public SparkPlan doCanonicalize() {
