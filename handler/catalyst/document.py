@@ -35,6 +35,7 @@ from evaluator.language.errors import SargoError
 from evaluator.language.expression import And, Constant, HudiExpression
 from handler.catalyst.sorted_keys import SortedKeys, read_sorted_keys
 from handler.catalyst.translation import condition_of
+from handler.catalyst.tree import class_name
 from index_store.formats.bounded.json_text import check_depth, parse_json
 from index_store.storage.errors import FormatError
 
@@ -146,7 +147,7 @@ def _condition(nodes: list[dict[str, Any]], exact: dict[int, Any], zone: str) ->
 
 def _exact(node: Mapping[str, Any], value: Any) -> Any:
     """A value as ``translation`` takes it. Raises DocumentError for one that a node of this class cannot have."""
-    name = str(node["class"]).rpartition(".")[2]
+    name = class_name(node)
     match name, value:
         case "Literal", int() if node.get("dataType") == "timestamp" and not isinstance(value, bool):
             return _long(value)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CatalystNode", "missing_parts", "read_tree"]
+__all__ = ["CatalystNode", "class_name", "missing_parts", "read_tree"]
 
 #: The field that the JSON leaves out, by class.
 _MISSING_FIELDS = {
@@ -47,7 +47,7 @@ class CatalystNode:
 def missing_parts(items: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """The nodes, by index, whose JSON leaves a value out, each with the field of the JVM's object that has it."""
     fields = {}
-    names = [_name(item) for item in items]
+    names = [class_name(item) for item in items]
     needs_ids = names.count(_DEFINITION) > 1
     for index, (name, item) in enumerate(zip(names, items, strict=True)):
         if name == "Literal" and item.get("dataType") in _MISSING_LITERALS and item.get("value") is not None:
@@ -69,13 +69,14 @@ def read_tree(items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | Non
         if count > len(subtrees):
             raise ValueError("the tree ends too early")
         children = [subtrees.pop() for _ in range(count)]
-        subtrees.append(CatalystNode(_name(item), item, children, exact.get(index)))
+        subtrees.append(CatalystNode(class_name(item), item, children, exact.get(index)))
     if len(subtrees) != 1:
         raise ValueError("the list is not one tree")
     return _without_common_expressions(subtrees[0])
 
 
-def _name(item: Mapping[str, Any]) -> str:
+def class_name(item: Mapping[str, Any]) -> str:
+    """The class of a node of Catalyst's JSON, without its package."""
     return str(item["class"]).rpartition(".")[2]
 
 

@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from handler.catalyst.translation import is_named
-from handler.catalyst.tree import missing_parts
+from handler.catalyst.tree import class_name, missing_parts
 from handler.planning.by_identity import ByIdentity
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
@@ -146,7 +146,7 @@ def _with_parts(plan: Any, items: Items) -> AnalysedPart:
 
 def fields_beside(items: Items) -> dict[int, str]:
     """The fields that the JSON leaves out and that are asked for, by the index of their node."""
-    unnamed = (index for index, item in enumerate(items) if not is_named(str(item["class"]).rpartition(".")[2]))
+    unnamed = (index for index, item in enumerate(items) if not is_named(class_name(item)))
     return {**dict.fromkeys(itertools.islice(unnamed, _MAX_NAMES), "prettyName"), **missing_parts(items)}
 
 

@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 
 from handler.catalyst.functions import RUN_TIME_CLASSES
 from handler.catalyst.moments import MOMENTS
+from handler.catalyst.tree import class_name
 from handler.spark.catalyst.java_classes import java_object
 
 __all__ = ["Items", "conjuncts", "has_constants", "with_constants"]
@@ -35,7 +36,7 @@ def has_constants(items: Items) -> bool:
     subtrees: list[bool] = []  # whether a subtree without a parent yet is constant, the leftmost last
     for item in reversed(items):
         children = [subtrees.pop() for _ in range(min(item["num-children"], len(subtrees)))]
-        name = _name(item)
+        name = class_name(item)
         is_constant = all(children) if children else name == "Literal"
         if is_constant and children and name not in ("Cast", "Alias"):
             return True
@@ -69,7 +70,7 @@ def _rule(jvm: Any, name: str) -> Any:
 
 
 def _varies(item: Mapping[str, Any]) -> bool:
-    name = _name(item)
+    name = class_name(item)
     return (
         name in RUN_TIME_CLASSES
         or name in MOMENTS
@@ -78,7 +79,3 @@ def _varies(item: Mapping[str, Any]) -> bool:
         or "plan" in item
         or (name in ("UnixTimestamp", "ToUnixTimestamp") and item["num-children"] == 0)
     )
-
-
-def _name(item: Mapping[str, Any]) -> str:
-    return str(item["class"]).rpartition(".")[2]

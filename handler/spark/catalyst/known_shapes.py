@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from handler.catalyst.tree import class_name
 from handler.spark.catalyst.constants import Items, has_constants
 from handler.spark.catalyst.known_settings import KnownSettings
 from handler.spark.catalyst.plain_texts import plain_tokens
@@ -108,16 +109,12 @@ def _number(text: str) -> _Constant | None:
 
 
 def _is_literal(item: Mapping[str, Any]) -> bool:
-    return _name(item) == "Literal"
+    return class_name(item) == "Literal"
 
 
 def _is_plain(item: Mapping[str, Any]) -> bool:
-    name = _name(item)
+    name = class_name(item)
     return name in _CLASSES and (name != "AttributeReference" or _TYPES.fullmatch(str(item["dataType"])) is not None)
-
-
-def _name(item: Mapping[str, Any]) -> str:
-    return str(item["class"]).rpartition(".")[2]
 
 
 def _shapes(settings: KnownSettings) -> dict[Any, Items]:
