@@ -23,6 +23,8 @@ from index_store.opened_table import OpenTable
 from tests.handler.spark.synthetic_tables import SyntheticPlace, make_table
 
 FILTERS = ("amount > 142000000 AND name LIKE '09%'", "fee = 1234567.89 OR ts < TIMESTAMP'1970-01-01 00:00:01'")
+#: How often executors are asked once the statistics are written.
+LATER = 7
 
 
 def run(slices: int = 2_000_000) -> Iterator[tuple[str, str, str]]:
@@ -59,18 +61,23 @@ def run(slices: int = 2_000_000) -> Iterator[tuple[str, str, str]]:
                 prune(here, text, time_zone="UTC")
             first, _ = _timed(partial(prune, there, text, time_zone="UTC"))
             local, ours = _timed(partial(prune, here, text, time_zone="UTC"))
-            distributed, theirs = _timed(partial(prune, there, text, time_zone="UTC"))
+            later = sorted((_timed(partial(prune, there, text, time_zone="UTC")) for _ in range(LATER)), key=_seconds)
+            distributed, theirs = later[LATER // 2]
             if not np.array_equal(ours.outcomes, theirs.outcomes):
                 raise AssertionError(f"{text}: the outcomes differ")
             yield f"{text}: first time, with its statistics written", f"{first:.1f} s", ""
             yield (
-                f"{text}: {len(ours.kept_rows):,} kept, the same on one machine",
-                f"{distributed:.2f} s",
+                f"{text}: {len(ours.kept_rows):,} kept, the median of {LATER} later times",
+                f"{distributed:.2f} s (worst {later[-1][0]:.2f} s)",
                 f"{distributed / local:.0f} x one machine ({1000 * local:.0f} ms)",
             )
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _seconds(timed: tuple[float, Any]) -> float:
+    return timed[0]
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:

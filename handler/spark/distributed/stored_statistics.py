@@ -152,7 +152,7 @@ class StoredSlices:
 
     def named(self, number: int) -> pa.Table:
         """The names of the slices of a file, as ``slices_to_arrow`` writes them."""
-        return self.folder.read_kept(self.files[number], lambda table: table, "names")
+        return self.folder.read_packed(self.files[number])
 
     def all(self) -> FileSlices:
         """All slices, as objects."""
