@@ -5,6 +5,8 @@
 Each table has the seed of its recipe, and gets COUNT queries after each commit. Two sidecars answer in turns: that of
 the process, which follows the table, and one that knows only the first commit. OUT becomes the JSON of an ``Asked``.
 
+``register`` brings the extension, and its jar to executors: ``meanwhile`` starts with both.
+
 The truth is the same query with the extension off and without Hudi's own skipping.
 """
 
@@ -20,7 +22,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handler.shipped.artefacts import spark_jar
 from handler.spark import register
 from tests.conformance.extension_changes import sidecar_that_looks_once
 from tests.conformance.extension_session import FAILURES, PLAIN, Answer, ExtensionSession, said
@@ -154,7 +155,7 @@ def collected(frame: DataFrame | Answer) -> Answer:
 
 
 def main(folder: Path, out: Path, release: str, count: int, seeds: Sequence[int]) -> None:
-    session, whole = ExtensionSession(release, folder, spark_jar("3.5.5")), Asked()
+    session, whole = ExtensionSession(release, folder), Asked()
     register(session.spark)
     for seed in seeds:
         found, table = Asked(), folder / f"table_{seed}"

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMS", "OF_FRAMES", "HudiTable", "Query", "Tables", "drawn_settings"]
 
-#: Drawn for each query: how keys of a join narrow a scan, and whether rows are read in batches.
+#: Drawn for each query: how keys of a join narrow a scan, whether rows are read in batches, and what code is generated.
 _DRAWN = {
     "spark.sql.adaptive.enabled": ("true", "false"),
     "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
     "spark.sargo.dynamic": ("auto", "subquery"),
     "spark.sargo.batches": ("true", "true", "false"),
+    "spark.sql.codegen.wholeStage": ("true", "false", "false"),
+    "spark.sql.codegen.maxFields": ("100", "2"),
 }
 #: The tables are small: a subquery of keys runs all the same.
 _FIXED = {"spark.sargo.dynamic.subquery.min.bytes": "0"}

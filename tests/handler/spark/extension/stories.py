@@ -60,7 +60,22 @@ def seen(stories: Stories, tables: Tables) -> None:
 
     for name in ("cow", "mor"):
         stories.tell(f"the plan of {name}", lambda name=name: told(name))  # type: ignore[misc]
+    stories.tell("small integers of a bulk insert", lambda: small_integers(stories))
     stories.tell("the report of a query", lambda: reported(tables))
+
+
+def small_integers(stories: Stories) -> Outcome:
+    """Hudi calls them INT in the table's schema, writes them as what they are, and as batches reads them so."""
+    rows = stories.rows(0, 400, parts=4).selectExpr("id", "ts", "tinyint(i % 100) a", "smallint(i) b", "p")
+    with stories.set(spark__sargo__enabled="false"):
+        stories.write("small", rows, "bulk_insert", mor=True)
+    frame = stories.spark.read.format("hudi").load(f"{stories.work}/small").select("id", "a", "b")
+    expected = stories.rows_of(rows.selectExpr("id", "int(a) a", "int(b) b").where("b >= 390"))
+    found = {}
+    for off_heap in ("true", "false"):
+        with stories.set(spark__sql__columnVector__offheap__enabled=off_heap):
+            found[off_heap] = stories.rows_of(frame.where("b >= 390"))
+    return {"equal": found == {"true": expected, "false": expected}, "rows": len(expected)}
 
 
 def reported(tables: Tables) -> Outcome:

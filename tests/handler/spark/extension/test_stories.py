@@ -84,6 +84,13 @@ def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) ->
     assert seen["in_batches"] == [True]
 
 
+def test_small_integers_of_a_bulk_insert_are_read_by_rows(outcomes: Outcomes) -> None:
+    if outcomes["release"]["hudi"] != "1.0.2":
+        pytest.skip("later releases do not write them, and earlier ones do not read them without the extension either")
+    assert outcomes["small integers of a bulk insert"]["rows"] == 10
+    assert outcomes["small integers of a bulk insert"]["equal"], outcomes["small integers of a bulk insert"]
+
+
 def test_sargo_report_knows_a_query_by_the_number_that_spark_gives_it(outcomes: Outcomes) -> None:
     report = outcomes["the report of a query"]["report"]
     assert "/cow" in report

@@ -4,7 +4,9 @@ import io.sargo.spark.hudi.HudiTable;
 import java.io.Serializable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.runtime.AbstractFunction1;
@@ -39,11 +41,42 @@ final class SliceReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
     String id = HudiTable.fileId(file.toPath().getName());
     try {
       if (HudiTable.sliceOf(file.partitionValues(), id) == null) {
-        return batches.apply(file);
+        Iterator<InternalRow> found = checked(batches.apply(file));
+        if (found != null) {
+          return found;
+        }
       }
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("sargo: the slices of a directory are not known: " + e, e);
     }
     return (Iterator) new RowBatches(rows.apply(file), columns, batchSize, isOffHeap);
+  }
+
+  /**
+   * Batches of a file, or null where a column has another type than the scan's: Hudi bulk-inserts a
+   * TINYINT as a Parquet INT_8 and calls it an INT in the table's schema, and its batches have
+   * bytes then, which a query would read as integers.
+   */
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private Iterator<InternalRow> checked(Iterator<InternalRow> found) {
+    if (!found.hasNext()) {
+      return found;
+    }
+    ColumnarBatch first = (ColumnarBatch) (Object) found.next();
+    if (hasTypes(first)) {
+      return (Iterator) new BegunBatches(first, (Iterator) found);
+    }
+    BegunBatches.close(found);
+    return null;
+  }
+
+  private boolean hasTypes(ColumnarBatch batch) {
+    for (int i = 0; i < columns.length(); i++) {
+      DataType of = batch.column(i).dataType();
+      if (!of.asNullable().equals(columns.apply(i).dataType().asNullable())) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -1,0 +1,135 @@
+package io.sargo.spark.formats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.sargo.spark.shims.Seqs;
+import java.io.Closeable;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.paths.SparkPath;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.junit.jupiter.api.Test;
+import scala.Function1;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+import scala.runtime.AbstractFunction1;
+
+class SliceReaderTest {
+  private static final StructType COLUMNS = new StructType().add("i", DataTypes.IntegerType);
+
+  /**
+   * Batches as Spark's readers give them: one batch, which {@code hasNext} fills with the next
+   * rows.
+   */
+  private static final class Batches extends AbstractIterator<ColumnarBatch> implements Closeable {
+    private final WritableColumnVector vector;
+    private final ColumnarBatch batch;
+    private final int count;
+    private int filled;
+    private boolean isFilled;
+    boolean isClosed;
+
+    Batches(DataType of, int count) {
+      this.count = count;
+      vector = new OnHeapColumnVector(1, of);
+      batch = new ColumnarBatch(new WritableColumnVector[] {vector}, 1);
+    }
+
+    @Override
+    public boolean hasNext() {
+      if (!isFilled && filled < count) {
+        filled++;
+        isFilled = true;
+        if (vector.dataType() instanceof org.apache.spark.sql.types.ByteType) {
+          vector.putByte(0, (byte) filled);
+        } else {
+          vector.putInt(0, filled);
+        }
+      }
+      return isFilled;
+    }
+
+    @Override
+    public ColumnarBatch next() {
+      hasNext();
+      isFilled = false;
+      return batch;
+    }
+
+    @Override
+    public void close() {
+      isClosed = true;
+    }
+  }
+
+  private static Function1<PartitionedFile, Iterator<InternalRow>> giving(Iterator<?> found) {
+    return new AbstractFunction1<PartitionedFile, Iterator<InternalRow>>() {
+      @Override
+      @SuppressWarnings("unchecked")
+      public Iterator<InternalRow> apply(PartitionedFile file) {
+        return (Iterator<InternalRow>) found;
+      }
+    };
+  }
+
+  private static Iterator<?> read(Batches batches) {
+    Iterator<InternalRow> rows =
+        Seqs.of(List.<InternalRow>of(new GenericInternalRow(new Object[] {-1}))).iterator();
+    scala.collection.immutable.Map<String, Object> none =
+        scala.collection.immutable.Map$.MODULE$.empty();
+    PartitionedFile file =
+        new PartitionedFile(
+            InternalRow.empty(),
+            SparkPath.fromPathString("file:/t/id_0_1.parquet"),
+            0,
+            1,
+            new String[0],
+            0,
+            1,
+            none);
+    return new SliceReader(giving(batches), giving(rows), COLUMNS, 10, false).apply(file);
+  }
+
+  private static List<Integer> values(Iterator<?> found) {
+    List<Integer> values = new ArrayList<>();
+    while (found.hasNext()) {
+      ColumnarBatch batch = (ColumnarBatch) found.next();
+      for (int i = 0; i < batch.numRows(); i++) {
+        values.add(batch.getRow(i).getInt(0));
+      }
+    }
+    return values;
+  }
+
+  @Test
+  void batchesOfTheTypesOfTheScanAreReturnedOneByOne() throws Exception {
+    Batches batches = new Batches(DataTypes.IntegerType, 3);
+    Iterator<?> found = read(batches);
+    assertEquals(List.of(1, 2, 3), values(found));
+    assertFalse(batches.isClosed);
+    ((Closeable) found).close();
+    assertTrue(batches.isClosed);
+  }
+
+  @Test
+  void aFileOfAnotherTypeIsReadByRows() {
+    Batches batches = new Batches(DataTypes.ByteType, 3);
+    assertEquals(List.of(-1), values(read(batches)));
+    assertTrue(batches.isClosed);
+  }
+
+  @Test
+  void aFileWithoutRowsHasNoBatch() {
+    assertEquals(List.of(), values(read(new Batches(DataTypes.IntegerType, 0))));
+  }
+}
