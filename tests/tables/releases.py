@@ -53,7 +53,11 @@ RELEASES = {release.hudi: release for release in (Release("0.15.0", 6), Release(
 
 
 def session(
-    release: Release | None, home: Path, flags: Sequence[str] = SHORT_LIVED, extension: Path | None = None
+    release: Release | None,
+    home: Path,
+    flags: Sequence[str] = SHORT_LIVED,
+    extension: Path | None = None,
+    master: str = "local[2]",
 ) -> SparkSession:
     """A session in UTC of the installed Spark, with a release of Hudi or without. ``flags``: of the JVM.
 
@@ -70,6 +74,8 @@ def session(
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.extraJavaOptions": jvm,
+        "spark.executor.extraJavaOptions": jvm,
+        "spark.executor.memory": "1g",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": home / "warehouse",
@@ -99,7 +105,7 @@ def session(
             "spark.sql.extensions": ",".join(classes),
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
         }
-    builder = SparkSession.builder.master("local[2]").appName("sargo-tables")
+    builder = SparkSession.builder.master(master).appName("sargo-tables")
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     spark = builder.getOrCreate()

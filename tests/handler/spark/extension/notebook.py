@@ -1,6 +1,8 @@
 """A notebook over Hudi tables, as people have them; with ``register`` it has one line more.
 
-    python -m tests.handler.spark.extension.notebook FOLDER HUDI OUT [register]     with `.venv/spark35`
+    python -m tests.handler.spark.extension.notebook FOLDER HUDI OUT [register [cluster]]     with `.venv/spark35`
+
+``cluster``: the executors are processes of their own, which have what the session gives them.
 
 There is no guard around it, as in a notebook: whatever imports it as the main module again runs it again. OUT becomes
 JSON: for each query its rows, how many files Spark read, and the name of its scan.
@@ -16,7 +18,8 @@ from tests.tables.releases import RELEASES, session
 folder, out = Path(sys.argv[1]), Path(sys.argv[3])
 with (out.parent / "runs").open("a") as runs:
     runs.write("one run\n")
-spark = session(RELEASES[sys.argv[2]], out.parent)
+master = "local-cluster[2,1,1024]" if "cluster" in sys.argv[4:] else "local[2]"
+spark = session(RELEASES[sys.argv[2]], out.parent, master=master)
 registered = None
 if "register" in sys.argv[4:]:
     registered = [register(spark), register(spark)]

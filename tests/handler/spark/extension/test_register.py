@@ -56,14 +56,16 @@ def test_a_notebook_with_one_line_more_reads_fewer_files_and_has_the_same_rows(t
         unpack(f"{hudi}_wide_{name}", tmp_path / "from").rename(tmp_path / name)
     if hudi == "1.2.0":
         shutil.unpack_archive(ROOT / "tests/data/hudi/1.1.1_bucket_cow.zip", tmp_path / "buckets")
-    results = {}
-    for variant in ("plain", "register"):
+    results, rows = {}, {}
+    for variant in ("plain", "register", "register cluster"):
         (tmp_path / variant).mkdir()
-        results[variant] = run(tmp_path, hudi, tmp_path / variant / "out.json", variant)
+        results[variant] = run(tmp_path, hudi, tmp_path / variant / "out.json", *variant.split())
+        rows[variant] = {what: one["rows"] for what, one in results[variant]["queries"].items()}
         assert (tmp_path / variant / "runs").read_text() == "one run\n"
     assert results["register"]["registered"] == [True, True]
     plain, registered = results["plain"]["queries"], results["register"]["queries"]
-    assert {what: one["rows"] for what, one in registered.items()} == {what: one["rows"] for what, one in plain.items()}
+    assert rows["register"] == rows["plain"]
+    assert rows["register cluster"] == rows["plain"]
     assert sum(bool(one["rows"]) for one in plain.values()) > 15
     files = {what: (plain[what]["files"], registered[what]["files"]) for what in plain}
     narrowed = {what for what, one in registered.items() if any("Sargo:" in name for name in one["scans"])}
