@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMS", "OF_FRAMES", "HudiTable", "Query", "Tables", "drawn_settings"]
 
-#: Drawn for each query: how keys of a join narrow a scan, whether rows are read in batches, and what code is generated.
+#: Drawn for each query: how keys of a join narrow a scan, whether rows are read in batches, what code is generated, and
+#: what texts and times mean.
 _DRAWN = {
     "spark.sql.adaptive.enabled": ("true", "false"),
     "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
@@ -27,6 +28,8 @@ _DRAWN = {
     "spark.sargo.batches": ("true", "true", "false"),
     "spark.sql.codegen.wholeStage": ("true", "false", "false"),
     "spark.sql.codegen.maxFields": ("100", "2"),
+    "spark.sql.ansi.enabled": ("false", "false", "true"),
+    "spark.sql.session.timeZone": ("UTC", "UTC", "America/New_York", "Asia/Kolkata"),
 }
 #: The tables are small: a subquery of keys runs all the same.
 _FIXED = {"spark.sargo.dynamic.subquery.min.bytes": "0"}

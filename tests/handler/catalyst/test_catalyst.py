@@ -44,6 +44,43 @@ def test_both_versions_mean_the_same_with_ansi_and_without(text):
     assert with_ansi == {ANSI_MEANINGS.get(text, MEANINGS[text]), ANSI_MEANINGS.get(text, meaning("3.5.5", text))}
 
 
+OF_A_ZONE = (
+    "hour(t) = 3",
+    "year(t) = 2020",
+    "month(t) IN (1, 2)",
+    "to_date(t) = DATE'2020-01-01'",
+    "CAST(t AS DATE) = DATE'2020-01-01'",
+    "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'",
+    "date_format(t, 'yyyy-MM') = '2020-01'",
+    "unix_timestamp(t) > 1500000000",
+    "t > '2020-1-1 10:00:00'",
+    "t > dt",
+    "tn > t",
+)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", OF_A_ZONE)
+def test_what_was_analysed_in_another_time_zone_is_unknown(version, text):
+    """A view keeps the zone in which it was made, and a frame that of its time; the session has another one by now."""
+    there = condition_of(*recorded(version, text), "Asia/Kolkata")
+    assert "is in another time zone" in to_text(there)
+    assert "?" not in meaning(version, text)
+
+
+@pytest.mark.parametrize("text", ["s = 5", "i / 2 = 1", "i = NULL", "CAST(i AS STRING) = '3'", "md5(s) = 'x'"])
+def test_a_time_zone_does_not_count_where_nothing_depends_on_it(text):
+    assert to_text(condition_of(*recorded("3.5.5", text), "Asia/Kolkata")) == meaning("3.5.5", text)
+
+
+@pytest.mark.parametrize(("analysed", "session"), [("Etc/UTC", "UTC"), ("GMT+8", "+08:00"), ("Etc/GMT+5", "-05:00")])
+def test_a_time_zone_has_many_names(analysed, session):
+    nodes, exact = recorded("3.5.5", "hour(t) = 3")
+    nodes = [{**node, "timeZoneId": analysed} if "timeZoneId" in node else node for node in nodes]
+    assert to_text(condition_of(nodes, exact, session)) == "hour(t) = 3"
+    assert "another time zone" in to_text(condition_of(nodes, exact, "+09:00"))
+
+
 @pytest.mark.parametrize("text", NEWER_MEANINGS)
 def test_what_only_spark_4_knows(text):
     assert meaning("4.1.4", text) == NEWER_MEANINGS[text]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.shipped.artefacts import spark_jar
 from handler.sidecar.client import Clients
@@ -26,6 +27,9 @@ from tests.handler.spark.extension.sessions import scans, session
 from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 SETTINGS = {
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
@@ -60,8 +64,33 @@ def seen(stories: Stories, tables: Tables) -> None:
 
     for name in ("cow", "mor"):
         stories.tell(f"the plan of {name}", lambda name=name: told(name))  # type: ignore[misc]
+    for what, made in {"a frame": frame_of_hours, "a view": view_of_hours}.items():
+        stories.tell(f"{what} of another time zone", lambda made=made: in_another_zone(stories, made))  # type: ignore[misc]
     stories.tell("small integers of a bulk insert", lambda: small_integers(stories))
     stories.tell("the report of a query", lambda: reported(tables))
+
+
+#: In UTC the rows of one file, and in Tokyo those of others.
+_HOURS = "hour(t) = 1 AND minute(t) < 30"
+
+
+def frame_of_hours(stories: Stories) -> DataFrame:
+    return stories.spark.read.format("hudi").load(f"{stories.work}/cow").where(_HOURS).select("id", "i")
+
+
+def view_of_hours(stories: Stories) -> DataFrame:
+    stories.spark.sql(f"CREATE TABLE IF NOT EXISTS z_cow USING hudi LOCATION '{stories.work}/cow'")
+    stories.spark.sql(f"CREATE OR REPLACE VIEW z_view AS SELECT id, i FROM z_cow WHERE {_HOURS}")
+    return stories.spark.table("z_view")
+
+
+def in_another_zone(stories: Stories, made: Callable[[Stories], DataFrame]) -> Outcome:
+    """What is made in UTC and read in Tokyo has the hours of UTC."""
+    expected = [i for i in range(400) if i // 60 == 1 and i % 60 < 30]
+    frame = made(stories)
+    with stories.set(spark__sql__session__timeZone="Asia/Tokyo"):
+        found = sorted(row.i % 1000 for row in frame.collect())  # an update added 1000 to some
+    return {"equal": found == expected, "rows": len(found)}
 
 
 def small_integers(stories: Stories) -> Outcome:

@@ -84,6 +84,12 @@ def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) ->
     assert seen["in_batches"] == [True]
 
 
+@pytest.mark.parametrize("what", ["a frame", "a view"])
+def test_what_was_analysed_in_another_time_zone_keeps_its_hours(outcomes: Outcomes, what: str) -> None:
+    assert outcomes[f"{what} of another time zone"]["equal"], outcomes[f"{what} of another time zone"]
+    assert outcomes[f"{what} of another time zone"]["rows"] == 30
+
+
 def test_small_integers_of_a_bulk_insert_are_read_by_rows(outcomes: Outcomes) -> None:
     if outcomes["release"]["hudi"] != "1.0.2":
         pytest.skip("later releases do not write them, and earlier ones do not read them without the extension either")
