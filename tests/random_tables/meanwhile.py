@@ -17,7 +17,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,12 +53,13 @@ class State(Tables):
 
 @dataclass(frozen=True)
 class Seen:
-    """A query and its answer. ``first`` and ``last``: the numbers of the commits that it may see.
+    """A query, the session's settings, and its answer. ``first``, ``last``: the numbers of the commits that it may see.
 
     ``of_hudi``: of a query that fails, what Hudi says to it right after, without the extension.
     """
 
     query: Query
+    settings: Mapping[str, str]
     answer: Answer
     first: int
     last: int
@@ -110,7 +111,8 @@ def asked_meanwhile(session: ExtensionSession, recipe: Recipe, folder: Path, fou
     for number, one in enumerate(seen):
         what = f"table {recipe.seed}, query {number}, commits {one.first + 1} to {one.last + 1}: {one.query}"
         if one.last < len(states):  # what a commit would have left at which Hudi fails is not known
-            _compare(what, one, states, found)
+            with session.settings({**one.settings, **PLAIN}):
+                _compare(what, one, states, found)
 
 
 def _asked(session: ExtensionSession, recipe: Recipe, writing: Writing) -> list[Seen]:
@@ -136,7 +138,7 @@ def _asked(session: ExtensionSession, recipe: Recipe, writing: Writing) -> list[
             if answer.rows is None:
                 with session.settings(settings | PLAIN):
                     of_hudi = _collected(table, replace(query, form="where") if query.form == "read" else query)
-            seen.append(Seen(query, answer, first, last, of_hudi))
+            seen.append(Seen(query, settings, answer, first, last, of_hudi))
     return seen
 
 
