@@ -71,7 +71,7 @@ final class SliceReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
   }
 
   private boolean hasTypes(ColumnarBatch batch) {
-    for (int i = 0; i < columns.length(); i++) {
+    for (int i = 0; i < Math.min(columns.length(), batch.numCols()); i++) {
       DataType of = batch.column(i).dataType();
       if (!of.asNullable().equals(columns.apply(i).dataType().asNullable())) {
         return false;
