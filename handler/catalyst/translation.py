@@ -172,7 +172,7 @@ class _Translator:
     def _is_of_another_zone(self, node: CatalystNode, children: list[Node]) -> bool:
         """Whether the value of a node depends on a time zone, and on another one than the session's."""
         zone = node.fields.get("timeZoneId")
-        if not isinstance(zone, str) or zone_of_java(zone) == self._zone:
+        if not isinstance(zone, str) or zone == self._zone or zone_of_java(zone) == self._zone:
             return False
         return not (node.name == "Cast" and len(children) == 1 and _is_cast_without_zone(node, children[0]))
 
