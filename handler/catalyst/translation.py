@@ -22,8 +22,7 @@ Names, casts and comparison types are Spark's own: the analyser has put them int
 differ only in whether a failure is an error or NULL, and so do the operators in ANSI mode and without it. The evaluator
 allows for both (``evaluator.language.semantics``, C8).
 
-A node keeps the time zone in which it was analysed: that of a view, or of a session whose zone was set anew since. A
-value that depends on another zone than the session's is unknown.
+A value that depends on another time zone than the session's is unknown (``zoned_nodes``).
 
 Facts: docs/facts/spark.md#conditions.
 """
@@ -65,18 +64,12 @@ from handler.catalyst.sorted_keys import SortedKeys, in_sorted_keys
 from handler.catalyst.structs import compared_structs, in_structs, struct_literal, struct_of
 from handler.catalyst.time_zones import zone_of_java
 from handler.catalyst.tree import CatalystNode, read_tree
+from handler.catalyst.zoned_nodes import is_of_another_zone
 
 __all__ = ["condition_of", "is_named"]
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _FALSE = Literal(False, BOOLEAN)
-#: Casts between these are the same in every time zone.
-_WITHOUT_ZONE = frozenset(
-    [
-        *(kind for kind in Kind if kind.is_integer),
-        *(Kind.VOID, Kind.BOOLEAN, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL, Kind.STRING, Kind.BINARY),
-    ]
-)
 #: Nodes that a translated condition may have. A condition used as a value is repeated, so nesting can double the tree.
 MAX_NODES = 100_000
 
@@ -127,7 +120,7 @@ class _Translator:
 
     def _node(self, node: CatalystNode, children: list[Node]) -> Node:
         name = node.name
-        if self._is_of_another_zone(node, children):
+        if is_of_another_zone(node, children, self._zone):
             return Opaque(f"{_sql_name(node)} is in another time zone than the session's")
         if name in CATALYST_COMPARISONS and len(children) == 2:
             return _compare(CATALYST_COMPARISONS[name], *children)
@@ -168,21 +161,6 @@ class _Translator:
                 return _case(children)
             case _:
                 return Opaque(_undecided(node))
-
-    def _is_of_another_zone(self, node: CatalystNode, children: list[Node]) -> bool:
-        """Whether the value of a node depends on a time zone, and on another one than the session's."""
-        zone = node.fields.get("timeZoneId")
-        if not isinstance(zone, str) or zone == self._zone or zone_of_java(zone) == self._zone:
-            return False
-        return not (node.name == "Cast" and len(children) == 1 and _is_cast_without_zone(node, children[0]))
-
-
-def _is_cast_without_zone(node: CatalystNode, child: Node) -> bool:
-    operand = operand_form(child)
-    source = operand.type if isinstance(operand, Column | Cast | Literal) else None
-    return (
-        source is not None and source.kind in _WITHOUT_ZONE and type_of(node.fields["dataType"]).kind in _WITHOUT_ZONE
-    )
 
 
 def _copies(node: CatalystNode, child: Node) -> int:
