@@ -104,15 +104,15 @@ class SharedFolder:
         return self._kept(name, what, read)
 
     def read_packed(self, name: str) -> pa.Table:
-        """A Parquet file as ``read_table`` reads it; what stays in memory are its bytes."""
+        """A Parquet file as ``read_table`` reads it; what stays in memory are its bytes, unless it is damaged."""
 
         def attempt(location: Location) -> tuple[pa.Buffer, int]:
             with location.filesystem.open_input_file(_inside(location, name)) as stream:
                 data = stream.read_buffer()
+                _decoded(pa.BufferReader(data))
                 return data, data.size
 
-        data = self._kept(name, "bytes", lambda: self._run(name, attempt))
-        return self._run(name, lambda _: _decoded(pa.BufferReader(data)))
+        return _decoded(pa.BufferReader(self._kept(name, "bytes", lambda: self._run(name, attempt))))
 
     def _kept(self, name: str, what: Hashable, read: Callable[[], tuple[T, int]]) -> T:
         """What ``read`` gives, with its bytes; from memory, if it was used lately."""

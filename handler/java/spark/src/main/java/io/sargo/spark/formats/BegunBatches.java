@@ -1,8 +1,6 @@
 package io.sargo.spark.formats;
 
 import java.io.Closeable;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
@@ -37,17 +35,6 @@ final class BegunBatches extends AbstractIterator<ColumnarBatch> implements Clos
 
   @Override
   public void close() {
-    close(rest);
-  }
-
-  /** Close what a reader returned, where that can be closed. */
-  static void close(Iterator<?> found) {
-    if (found instanceof Closeable) {
-      try {
-        ((Closeable) found).close();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
+    SliceReader.close(rest);
   }
 }

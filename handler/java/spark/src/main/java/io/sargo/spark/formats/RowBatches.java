@@ -1,7 +1,6 @@
 package io.sargo.spark.formats;
 
 import java.io.Closeable;
-import java.io.IOException;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.RowToColumnConverter;
@@ -60,10 +59,8 @@ final class RowBatches extends AbstractIterator<ColumnarBatch> implements Closea
   }
 
   @Override
-  public void close() throws IOException {
-    if (rows instanceof Closeable) {
-      ((Closeable) rows).close();
-    }
+  public void close() {
+    SliceReader.close(rows);
     free();
   }
 

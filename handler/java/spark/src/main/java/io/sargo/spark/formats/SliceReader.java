@@ -1,7 +1,10 @@
 package io.sargo.spark.formats;
 
 import io.sargo.spark.hudi.HudiTable;
+import java.io.Closeable;
+import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.DataType;
@@ -53,20 +56,20 @@ final class SliceReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
   }
 
   /**
-   * Batches of a file, or null where a column has another type than the scan's: Hudi bulk-inserts a
-   * TINYINT as a Parquet INT_8 and calls it an INT in the table's schema, and its batches have
-   * bytes then, which a query would read as integers.
+   * Batches of a file, or null where Hudi returns rows, or a column has another type than the
+   * scan's: Hudi bulk-inserts a TINYINT as a Parquet INT_8 and calls it an INT in the table's
+   * schema, and its batches have bytes then, which a query would read as integers.
    */
   @SuppressWarnings({"unchecked", "rawtypes"})
   private Iterator<InternalRow> checked(Iterator<InternalRow> found) {
     if (!found.hasNext()) {
       return found;
     }
-    ColumnarBatch first = (ColumnarBatch) (Object) found.next();
-    if (hasTypes(first)) {
-      return (Iterator) new BegunBatches(first, (Iterator) found);
+    Object first = found.next();
+    if (first instanceof ColumnarBatch && hasTypes((ColumnarBatch) first)) {
+      return (Iterator) new BegunBatches((ColumnarBatch) first, (Iterator) found);
     }
-    BegunBatches.close(found);
+    close(found);
     return null;
   }
 
@@ -78,5 +81,16 @@ final class SliceReader extends AbstractFunction1<PartitionedFile, Iterator<Inte
       }
     }
     return true;
+  }
+
+  /** Close what a reader returned, where that can be closed. */
+  static void close(Iterator<?> found) {
+    if (found instanceof Closeable) {
+      try {
+        ((Closeable) found).close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 }

@@ -82,7 +82,7 @@ class SliceReaderTest {
     };
   }
 
-  private static Iterator<?> read(Batches batches) {
+  private static Iterator<?> read(Iterator<?> batches) {
     Iterator<InternalRow> rows =
         Seqs.of(List.<InternalRow>of(new GenericInternalRow(new Object[] {-1}))).iterator();
     scala.collection.immutable.Map<String, Object> none =
@@ -126,6 +126,12 @@ class SliceReaderTest {
     Batches batches = new Batches(DataTypes.ByteType, 3);
     assertEquals(List.of(-1), values(read(batches)));
     assertTrue(batches.isClosed);
+  }
+
+  @Test
+  void rowsInsteadOfBatchesAreLeftForThoseOfTheOtherReader() {
+    List<InternalRow> rows = List.of(new GenericInternalRow(new Object[] {7}));
+    assertEquals(List.of(-1), values(read(Seqs.of(rows).iterator())));
   }
 
   @Test
