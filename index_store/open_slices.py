@@ -82,7 +82,6 @@ def _knows(column: Field, providers: Sequence[StatisticsProvider], rows: Rows, *
         statistics = provider.statistics[column.name]
         found = statistics.null_count[rows] != UNKNOWN_COUNT
         if bounds and found.any():
-            lo_known, hi_known = statistics.usable_bounds
-            found &= (lo_known[rows] & hi_known[rows]) | ~statistics.may_be_value[rows]
+            found &= statistics.knows_range(rows)
         known |= found
     return known

@@ -105,8 +105,14 @@ class ColumnStatistics:
     @cached_property
     def may_be_value(self) -> Mask:
         """``(n,) bool``: the null count is not known to be the row count, and that not to be 0."""
-        mask: Mask = ((self.null_count != self.row_count) & (self.row_count != 0)) | (self.row_count == UNKNOWN_COUNT)
-        return mask
+        return _may_be_value(self.null_count, self.row_count)
+
+    def knows_range(self, rows: npt.NDArray[np.intp]) -> Mask:
+        """``(k,) bool``: of a few slices, those with both ``usable_bounds``, or without a value; no mask of all is made."""
+        known = self.lo_known[rows] & self.hi_known[rows]
+        if self.type.kind.is_fractional:
+            known &= ~np.isnan(self.lo[rows]) & ~np.isnan(self.hi[rows])
+        return known | ~_may_be_value(self.null_count[rows], self.row_count[rows])
 
     @cached_property
     def any_null(self) -> bool | Mask:
@@ -226,6 +232,11 @@ class ColumnStatistics:
             row_count=count,
             trust=np.full(n, trust, np.uint8),
         )
+
+
+def _may_be_value(null_count: Counts, row_count: Counts) -> Mask:
+    mask: Mask = ((null_count != row_count) & (row_count != 0)) | (row_count == UNKNOWN_COUNT)
+    return mask
 
 
 @entity
