@@ -108,7 +108,7 @@ class ColumnStatistics:
         return _may_be_value(self.null_count, self.row_count)
 
     def knows_range(self, rows: npt.NDArray[np.intp]) -> Mask:
-        """``(k,) bool``: of a few slices, those with both ``usable_bounds``, or without a value; no mask of all is made."""
+        """``(k,) bool``: slices with both ``usable_bounds`` or without a value, for a few; no mask of all is made."""
         known = self.lo_known[rows] & self.hi_known[rows]
         if self.type.kind.is_fractional:
             known &= ~np.isnan(self.lo[rows]) & ~np.isnan(self.hi[rows])
