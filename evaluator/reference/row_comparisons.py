@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
+from evaluator.language.epoch import DAY, EPOCH, FIRST_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
@@ -24,6 +24,8 @@ __all__ = ["Typed", "as_one_number_type", "check_one_family", "compare", "is_cha
 
 Typed = tuple[Any, Type]
 _UTC = datetime.timezone.utc
+#: The days of 400 years, after which the calendar, and with it a zone's rules of the far past and future, repeat.
+_CYCLE = 146_097
 #: Texts that all engines convert alike.
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
@@ -271,7 +273,9 @@ def _read_as(text: str, target: Type, value: Any, semantics: Semantics) -> tuple
 
 
 def wall_clock(micros: int, semantics: Semantics) -> int:
-    """What the clock of the session zone shows at an instant, in microseconds."""
-    moment = EPOCH.replace(tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
+    """What the clock of the session zone shows at an instant, in microseconds; it may be beyond Python's years."""
+    day = micros // DAY
+    away = _CYCLE * (DAY if day <= FIRST_DAY else -DAY if day >= LAST_DAY else 0)
+    moment = EPOCH.replace(tzinfo=_UTC) + datetime.timedelta(microseconds=micros + away)
     local = moment.astimezone(zone_named(semantics.time_zone)).replace(tzinfo=None)
-    return (local - EPOCH) // MICROSECOND
+    return (local - EPOCH) // MICROSECOND - away
