@@ -4,7 +4,8 @@
     Server(stack, home) -> start() -> connect({"hive.execution.engine": "tez"}) -> ... -> stop()
 
 The administrator's settings come unchanged from ``hive_conf/hive-site-<version>.xml``. Settings that only a test needs
-are in ``stack/hive-site.xml``. Needs a JDK 17 and Maven, and no installation of Hive.
+are in ``stack/hive-site.xml``. Needs a JDK 17 and Maven, and no installation of Hive. HIVE_JAVA_HOME names another
+Java to run HiveServer2 on.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class Server:
     def command(self) -> list[str]:
         conf = self.home / "conf"
         path = os.pathsep.join(map(str, self.class_path()))
-        java = os.environ.get("JAVA_HOME", "")
+        java = os.environ.get("HIVE_JAVA_HOME") or os.environ.get("JAVA_HOME", "")
         flags = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
         flags += [
             "--add-opens=java.sql/java.sql=ALL-UNNAMED",
