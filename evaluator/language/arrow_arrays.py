@@ -40,7 +40,8 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     if pa.types.is_boolean(kind):
         dtype: Any = np.dtype(np.bool_)
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        dtype = np.dtype(kind.to_pandas_dtype())
+        letter = "f" if pa.types.is_floating(kind) else "i" if pa.types.is_signed_integer(kind) else "u"
+        dtype = np.dtype(f"{letter}{kind.bit_width // 8}")  # to_pandas_dtype of pyarrow 25 imports pandas
     else:
         raise ValueError(f"an array of {kind}")
     content = array.buffers()[1]

@@ -3,6 +3,9 @@
 Polars    a LazyFrame: columns and predicates of the query are pushed into the scan, whose batches it takes
 pandas    a DataFrame of all rows
 DuckDB    a relation over the pyarrow dataset of the scan, into which DuckDB pushes columns and conditions
+
+DuckDB 1 pushes ``x > 1`` into Arrow, where NaN is in no order, and loses the rows of NaN, its own greatest number. So
+columns with floating-point values are taken out of its reach there. DuckDB 2 has all rows.
 """
 
 from __future__ import annotations
@@ -10,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
+
 from handler.engines.datasets import to_dataset
 from handler.engines.packages import needed
 from handler.engines.slice_scan import BATCH_ROWS, SliceScan
 
-__all__ = ["scan_polars", "to_duckdb", "to_pandas"]
+__all__ = ["has_floats", "scan_polars", "to_duckdb", "to_pandas"]
 
 
 def scan_polars(scan: SliceScan) -> Any:
@@ -50,13 +55,26 @@ def to_pandas(scan: SliceScan, **options: Any) -> Any:
 
 def to_duckdb(scan: SliceScan, con: Any, name: str | None = None) -> Any:
     """A ``duckdb.DuckDBPyRelation`` of a connection; ``name``: a view of this name is made, too."""
-    needed("duckdb", "duckdb")
+    duckdb = needed("duckdb", "duckdb")
     if not hasattr(con, "from_arrow"):
         raise TypeError(f"con is a connection of DuckDB, such as duckdb.connect(), not {type(con).__name__}")
     made = to_dataset(scan)
     relation = con.from_arrow(made)
-    if made.schema.names != list(scan.columns):  # columns of the filter are in it, too
-        relation = relation.project(", ".join('"' + one.replace('"', '""') + '"' for one in scan.columns))
+    held = {one.name for one in made.schema if has_floats(one.type)} if duckdb.__version__.startswith("1.") else set()
+    if held or made.schema.names != list(scan.columns):  # columns of the filter are in it, too
+        relation = relation.project(", ".join(_shown(name, name in held) for name in scan.columns))
     if name is not None:
         relation.create_view(name, replace=True)
     return relation
+
+
+def _shown(name: str, is_held: bool) -> str:
+    """A column in DuckDB's SQL; ``greatest`` of one value is that value, and not pushed down."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return f"greatest({quoted}) AS {quoted}" if is_held else quoted
+
+
+def has_floats(kind: Any) -> bool:
+    """Whether an Arrow type has floating-point values, also within."""
+    parts = (kind.field(number).type for number in range(kind.num_fields))
+    return pa.types.is_floating(kind) or any(has_floats(part) for part in parts)

@@ -89,6 +89,7 @@ class _Stream(io.RawIOBase):
     """A file whose reads are written down."""
 
     def __init__(self, store: RecordingStore, path: str) -> None:
+        self._file = None  # Python 3.13 closes what could not be opened, too
         self._store, self._path = store, path
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
 
@@ -111,5 +112,6 @@ class _Stream(io.RawIOBase):
         return data
 
     def close(self):
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
         super().close()

@@ -131,11 +131,17 @@ def test_every_engine_keeps_the_same_rows(table, engine, where, ids):
     assert "".join(sorted(found.column("id").to_pylist())) == ids
 
 
-def test_a_condition_of_the_user_on_top_is_decided_by_the_users_engine(table):
+def test_a_condition_of_the_user_on_top_is_decided_by_the_users_engine(table, monkeypatch):
     duckdb = pytest.importorskip("duckdb")
     con = duckdb.connect()
     scan(table).to_duckdb(con, "t")
     assert con.sql("SELECT string_agg(id, '' ORDER BY id) FROM t WHERE x > 1").fetchall() == [("adf",)]
+    relation = scan(table).to_duckdb(con)
+    monkeypatch.setattr(duckdb, "__version__", "1.5.6")  # which loses NaN in Arrow's tables
+    held = scan(table).to_duckdb(con, "held")
+    assert (held.columns, held.types) == (relation.columns, relation.types)
+    assert repr(held.order("id").fetchall()) == repr(relation.order("id").fetchall())
+    assert con.sql("SELECT string_agg(id, '' ORDER BY id) FROM held WHERE x > 1").fetchall() == [("adf",)]
     pl = pytest.importorskip("polars")
     assert "".join(sorted(scan(table).scan_polars().filter(pl.col("x") > 1).collect()["id"])) == "adf"
     assert counted(scan(table).to_table(), ["id"]) == counted(scan(table, "1 = 1").to_table(), ["id"])

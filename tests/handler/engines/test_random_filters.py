@@ -173,11 +173,8 @@ def test_nan_is_greatest_in_every_form():
                 frame = pytest.importorskip("polars").from_arrow(batch).filter(to_polars(row_filter.exact))
                 assert repr(frame.to_arrow().to_pydict()) == repr(right), expression
                 con = pytest.importorskip("duckdb").connect()
-                kept = (
-                    con.from_arrow(pa.Table.from_batches([batch]))
-                    .filter(to_duckdb_sql(row_filter.exact))
-                    .to_arrow_table()
-                )
+                con.from_arrow(pa.Table.from_batches([batch])).create("stored")  # DuckDB 1 loses NaN in Arrow's tables
+                kept = con.table("stored").filter(to_duckdb_sql(row_filter.exact)).to_arrow_table()
                 assert repr(kept.to_pydict()) == repr(right), expression
 
 

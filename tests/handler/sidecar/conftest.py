@@ -119,6 +119,8 @@ def certificates(tmp_path_factory):
         "ca.pem",
         "-subj",
         "/CN=authority",
+        "-addext",
+        "keyUsage=critical,keyCertSign",  # which Python 3.13 asks for
     )
     openssl(
         "req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost"

@@ -130,7 +130,7 @@ def argument(case):
     operator, name, literals = re.search(r"\((\w+) (\w+) ([^)]*)\)", case["sarg"]).groups()
     kind = {"s": "STRING", "ch": "STRING", "ts": "TIMESTAMP"}.get(name, "LONG")
     if name == "ts":
-        moment = datetime.datetime.fromisoformat(literals).replace(tzinfo=datetime.timezone.utc)
+        moment = datetime.datetime.fromisoformat(f"{literals}00").replace(tzinfo=datetime.timezone.utc)
         values = [SqlTimestamp(int(moment.timestamp() * 1000), 0)]
     elif operator == "EQUALS":
         values = [literals]

@@ -24,7 +24,7 @@ public final class HudiTable {
 
   /** Versions of Hudi whose index, slices and names the tests have run with. */
   private static final Set<String> TESTED =
-      new HashSet<>(Arrays.asList("0.15.0", "1.0.2", "1.1.1", "1.2.0"));
+      new HashSet<>(Arrays.asList("0.15.0", "1.0.1", "1.0.2", "1.1.1", "1.2.0"));
 
   private final Path base;
 
