@@ -343,9 +343,6 @@ PRINTING = {
 }
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # a stream's last flush, from Python 3.13 on
 @pytest.mark.parametrize("name", PRINTING)
 def test_a_stdout_that_refuses_is_one_line_and_a_reader_that_leaves_is_none(name, main_cow):
     arguments = [word.replace("{table}", str(main_cow)) for word in PRINTING[name]]
