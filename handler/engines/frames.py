@@ -19,7 +19,7 @@ from handler.engines.datasets import to_dataset
 from handler.engines.packages import needed
 from handler.engines.slice_scan import BATCH_ROWS, SliceScan
 
-__all__ = ["has_floats", "scan_polars", "to_duckdb", "to_pandas"]
+__all__ = ["scan_polars", "to_duckdb", "to_pandas"]
 
 
 def scan_polars(scan: SliceScan) -> Any:
@@ -60,7 +60,7 @@ def to_duckdb(scan: SliceScan, con: Any, name: str | None = None) -> Any:
         raise TypeError(f"con is a connection of DuckDB, such as duckdb.connect(), not {type(con).__name__}")
     made = to_dataset(scan)
     relation = con.from_arrow(made)
-    held = {one.name for one in made.schema if has_floats(one.type)} if duckdb.__version__.startswith("1.") else set()
+    held = {one.name for one in made.schema if _has_floats(one.type)} if duckdb.__version__.startswith("1.") else set()
     if held or made.schema.names != list(scan.columns):  # columns of the filter are in it, too
         relation = relation.project(", ".join(_shown(name, name in held) for name in scan.columns))
     if name is not None:
@@ -74,7 +74,7 @@ def _shown(name: str, is_held: bool) -> str:
     return f"greatest({quoted}) AS {quoted}" if is_held else quoted
 
 
-def has_floats(kind: Any) -> bool:
+def _has_floats(kind: Any) -> bool:
     """Whether an Arrow type has floating-point values, also within."""
     parts = (kind.field(number).type for number in range(kind.num_fields))
-    return pa.types.is_floating(kind) or any(has_floats(part) for part in parts)
+    return pa.types.is_floating(kind) or any(_has_floats(part) for part in parts)
