@@ -32,7 +32,7 @@ from handler.engines.exact_tests import (
 )
 from handler.engines.packages import needed
 
-__all__ = ["arrow_type_of", "to_duckdb_sql", "to_polars", "to_pyarrow"]
+__all__ = ["arrow_type_of", "duckdb_name", "to_duckdb_sql", "to_polars", "to_pyarrow"]
 
 _OPS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -217,19 +217,20 @@ def _duckdb_leaf(test: Test) -> str:
         case Always(value=value):
             return "TRUE" if value else "FALSE"
         case NullTest(column=column, is_null=is_null):
-            return f"{_quoted(column.name)} IS {'' if is_null else 'NOT '}NULL"
+            return f"{duckdb_name(column.name)} IS {'' if is_null else 'NOT '}NULL"
         case Prefix(column=column, text=text, starts=starts):
-            found = f"starts_with({_quoted(column.name)}, {_text(text)})"
+            found = f"starts_with({duckdb_name(column.name)}, {_text(text)})"
             return found if starts else f"NOT {found}"
         case Members(column=column, values=values, is_in=is_in):
             members = ", ".join(_duckdb_literal(value, column.type) for value in values)
-            return f"{_quoted(column.name)} {'' if is_in else 'NOT '}IN ({members})"
+            return f"{duckdb_name(column.name)} {'' if is_in else 'NOT '}IN ({members})"
         case Comparison(column=column, op=op, value=value):
-            return f"{_quoted(column.name)} {op} {_duckdb_literal(value, column.type)}"
+            return f"{duckdb_name(column.name)} {op} {_duckdb_literal(value, column.type)}"
     raise NotExactError(str(test))
 
 
-def _quoted(name: str) -> str:
+def duckdb_name(name: str) -> str:
+    """A column in DuckDB's SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from handler.engines.conditions import duckdb_name
 from handler.engines.datasets import to_dataset
 from handler.engines.packages import needed
 from handler.engines.slice_scan import BATCH_ROWS, SliceScan
@@ -69,9 +70,9 @@ def to_duckdb(scan: SliceScan, con: Any, name: str | None = None) -> Any:
 
 
 def _shown(name: str, is_held: bool) -> str:
-    """A column in DuckDB's SQL; ``greatest`` of one value is that value, and not pushed down."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    return f"greatest({quoted}) AS {quoted}" if is_held else quoted
+    """A column; ``greatest`` of one value is that value, and not pushed down."""
+    column = duckdb_name(name)
+    return f"greatest({column}) AS {column}" if is_held else column
 
 
 def _has_floats(kind: Any) -> bool:

@@ -2,7 +2,7 @@
 
     python -m tests.handler.spark.extension.metastore FOLDER HUDI     with `.venv/spark35`
 
-The metastore is Hive's own, in a Derby database of FOLDER. Zones are left to the machine, as most sessions leave them.
+The metastore is Hive's own, in a Derby database of FOLDER. The JVM and the session are in ZONE, as on a machine there.
 
     synced_cow, synced_mor    written as DataFrames and synced, with ``_ro`` and ``_rt`` beside the merged one
     made                      CREATE TABLE and INSERT, then an UPDATE that is in log files
@@ -18,16 +18,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
-
 from handler.spark import register
 from tests.conformance.extension_session import said
-from tests.handler.spark.extension.sessions import scans
+from tests.handler.spark.extension.sessions import scans, session
 from tests.tables.releases import RELEASES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
+ZONE = "Asia/Kolkata"
 QUERIES = (
     "id = 42",
     "id IN (3, 299)",
@@ -54,29 +53,18 @@ _COLUMNS = "id BIGINT, g BIGINT, s STRING, version BIGINT, day DATE, price DECIM
 
 
 def started(home: Path, hudi: str) -> SparkSession:
-    bundle = str(RELEASES[hudi].jar)
+    bundle = RELEASES[hudi].jar
     settings = {
-        "spark.driver.memory": "2g",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraClassPath": bundle,
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={home} -Dderby.stream.error.file={home}/derby.log",
-        "spark.jars": bundle,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraClassPath": str(bundle),
+        "spark.driver.extraJavaOptions": f"-Duser.timezone={ZONE} -Dderby.stream.error.file={home}/derby.log",
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.session.timeZone": ZONE,
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home}/metastore;create=true",
     }
-    builder = SparkSession.builder.master("local[2]").enableHiveSupport()
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return session([bundle], home, settings)
 
 
 def write_synced(spark: SparkSession, home: Path, name: str, kind: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.handler.spark.extension.metastore import QUERIES
+from tests.handler.spark.extension.metastore import QUERIES, ZONE
 from tests.handler.spark.extension.programs import QUICK, told_by
 from tests.tables.releases import RELEASES
 
@@ -21,7 +21,7 @@ def test_tables_of_a_metastore_have_the_same_rows_and_fewer_files(
     hudi: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RELEASES[hudi].fetch()
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    monkeypatch.setenv("TZ", ZONE)
     outcomes = told_by("metastore", "3.5", tmp_path_factory.mktemp("metastore"), hudi, seconds=800)
     assert set(outcomes) == {f"{table}: {query}" for table in (*SYNCED, *MADE) for query in QUERIES}
     assert {what: one["rows"] for what, one in outcomes.items()} == {
