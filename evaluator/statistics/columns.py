@@ -93,7 +93,7 @@ class ColumnStatistics:
         """
         if not self.type.kind.is_fractional:
             return self.lo_known, self.hi_known
-        known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
+        known = _bound_all(self.lo, self.hi, self.lo_known & self.hi_known)
         return known, known
 
     @cached_property
@@ -111,7 +111,7 @@ class ColumnStatistics:
         """``(k,) bool``: slices with both ``usable_bounds`` or without a value, for a few; no mask of all is made."""
         known = self.lo_known[rows] & self.hi_known[rows]
         if self.type.kind.is_fractional:
-            known &= ~np.isnan(self.lo[rows]) & ~np.isnan(self.hi[rows])
+            known = _bound_all(self.lo[rows], self.hi[rows], known)
         return known | ~_may_be_value(self.null_count[rows], self.row_count[rows])
 
     @cached_property
@@ -232,6 +232,12 @@ class ColumnStatistics:
             row_count=count,
             trust=np.full(n, trust, np.uint8),
         )
+
+
+def _bound_all(lo: Bounds, hi: Bounds, known: Mask) -> Mask:
+    """Where floating-point bounds, both of them known, bound every value: neither is NaN."""
+    mask: Mask = known & ~np.isnan(lo) & ~np.isnan(hi)
+    return mask
 
 
 def _may_be_value(null_count: Counts, row_count: Counts) -> Mask:
