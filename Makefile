@@ -12,6 +12,9 @@ TPCH_STAMP := $(VENV)/.tpch-installed
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.10 --no-header --no-annotate --quiet
 SPARK35 := $(VENV)/spark35
 CONNECT := $(VENV)/connect
+OLDEST := $(VENV)/oldest
+# The extras that use a library of their own; those of tests and documents are as in the lock file.
+PRODUCT := fast codecs stores hdfs polars duckdb pandas merge sidecar html
 STAGE ?=
 HIVE ?= hive401
 # Builds and tests last a minute: the JVM's second compiler would cost more than it saves.
@@ -40,7 +43,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-oldest test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -70,6 +73,16 @@ test: install ## Run every test but those that start Hive and the long ones on S
 
 test-all: install ## Run make test with all cases instead of a share, and other examples of the property tests
 	SARGO_TESTS=all $(MAKE) test
+
+$(OLDEST)/.installed: $(STAMP) # the oldest libraries that pyproject.toml allows, beside the tools of the lock file
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --requirement requirements.lock uv
+	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct $(addprefix --extra=,$(PRODUCT)) pyproject.toml --output-file $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --no-deps --requirement $(OLDEST)/oldest.txt --editable .
+	touch $@
+
+test-oldest: $(OLDEST)/.installed ## Run make test with the oldest libraries that pyproject.toml allows (PYTHON=python3.10: Python 3.10 to 3.12)
+	$(OLDEST)/bin/python -m pytest -m $(DAILY) -n $(WORKERS) --dist loadfile
 
 test-spark: install ## Run every test on Spark
 	$(BIN)/python -m pytest -m spark

@@ -222,7 +222,9 @@ def load_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
         content = {} if file is None else tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise SettingsError(f"{file}: its values are nested too deeply") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file}: {error}") from error
 
     class Loaded(Settings):

@@ -44,7 +44,7 @@ def column(row: dict[str, Any], name: str) -> Any:
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a base file, or of the data blocks of a log file."""
     if path.suffix == ".parquet":
-        yield from parquet.read_table(path).to_pylist()
+        yield from parquet.read_table(path, partitioning=None).to_pylist()
         return
     data = path.read_bytes()
     position = 0

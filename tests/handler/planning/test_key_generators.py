@@ -117,7 +117,7 @@ def slice_of_rows(path, table) -> dict[str, int]:
     """Which slice each record key is in."""
     found = {}
     for number, one in enumerate(table.table.slices()):
-        for key in parquet.read_table(path / one.base_file, columns=["id"])["id"].to_pylist():
+        for key in parquet.read_table(path / one.base_file, columns=["id"], partitioning=None)["id"].to_pylist():
             found[key] = number
     return found
 

@@ -55,7 +55,7 @@ def test_a_table_at_an_awkward_location(spark, tmp_path, name):
     condition = "i BETWEEN 20 AND 60"
     plan = prune(open_table(table), condition)
     assert plan.skipped
-    files = [parquet.read_table(table / item.base_file, columns=["i"]) for item in plan.slices]
+    files = [parquet.read_table(table / item.base_file, columns=["i"], partitioning=None) for item in plan.slices]
     want = sorted(i for file in files for i in file["i"].to_pylist() if i is not None and 20 <= i <= 60)
     assert want
     assert register(spark)

@@ -45,7 +45,7 @@ def built(hudi_table, tmp_path_factory):
 
 def values_by_file(table, index, column):
     return [
-        pq.read_table(f"{table.path}/{path}", columns=[column])[column].to_pylist()
+        pq.read_table(f"{table.path}/{path}", columns=[column], partitioning=None)[column].to_pylist()
         for path in index.files["path"].to_pylist()
     ]
 

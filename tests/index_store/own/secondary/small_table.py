@@ -43,5 +43,5 @@ def small_table(
 
 def add_keys(path: Path, keys: Sequence[Any]) -> None:
     """Give the rows of a file record keys."""
-    table = pq.read_table(path)
+    table = pq.read_table(path, partitioning=None)
     pq.write_table(table.append_column("_hoodie_record_key", pa.array(keys, pa.string())), path, row_group_size=3)
