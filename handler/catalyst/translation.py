@@ -12,7 +12,7 @@
     a condition used as a value                   if(condition, TRUE, if(NOT condition, FALSE, NULL))
     AttributeReference, GetStructField            a column with the type that Spark gave it
     Literal, Cast                                 ``handler.catalyst.literals``
-    If, CaseWhen, Coalesce                        if, coalesce
+    If, CaseWhen, Coalesce, NullIfResult (4.3)    if, coalesce
     IN and = over CreateNamedStruct               ``handler.catalyst.structs``
     functions                                     ``evaluator.language.function_names``
     an expression that Spark replaces (``nvl``)   its replacement
@@ -157,6 +157,8 @@ class _Translator:
                 return cast_of(operand_form(children[0]), type_of(node.fields["dataType"]))
             case "If" if len(children) == 3:
                 return If(condition_form(children[0]), operand_form(children[1]), operand_form(children[2]))
+            case "NullIfResult" if len(children) == 2:
+                return If(condition_form(children[0]), Literal(None, Type(Kind.VOID)), operand_form(children[1]))
             case "CaseWhen":
                 return _case(children)
             case _:
@@ -355,6 +357,7 @@ _KNOWN = frozenset(
             "TypedNullLiteral",
             "Cast",
             "If",
+            "NullIfResult",
             "CaseWhen",
             "CreateNamedStruct",
         ),

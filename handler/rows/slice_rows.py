@@ -42,7 +42,7 @@ def slice_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of the slice's rows, with the columns asked for in that order (None: all of the schema).
 
-    ``schema``: the table's, as ``pyspark.sql.pandas.types.to_arrow_schema`` gives it. Raises TableError when a file
+    ``schema``: the table's, as ``handler.spark.arrow_schemas.to_arrow_schema`` gives it. Raises TableError when a file
     cannot be read, UnsupportedError when its rows cannot be read rightly.
     """
     wanted = pa.schema(

@@ -6,8 +6,7 @@
     the columns of the table                part of the key, as the schema's JSON
     the settings                            ``known_settings`` are current
     the session's time zone                 part of the key: where it is not set, it is the JVM's
-    Spark's functions                       each name still means Spark's own function; a user may register one
-                                            of the same name
+    Spark's functions                       each name still means Spark's own function (``own_functions``)
     a user's function, a subquery           such a text is not remembered
     the clock, a session variable, chance   they stay unknown or symbolic in the expression, and no constant is
                                             computed from them (``constants``)
@@ -18,10 +17,8 @@ Column is not remembered: its text is not its meaning.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -30,9 +27,9 @@ from pyspark.sql import SparkSession
 from evaluator.language.expression import HudiExpression
 from handler.catalyst.translation import condition_of
 from handler.spark.catalyst.constants import Items
-from handler.spark.catalyst.java_classes import java_class, java_object
 from handler.spark.catalyst.known_settings import KnownSettings
 from handler.spark.catalyst.known_shapes import Shape, shape_of
+from handler.spark.catalyst.own_functions import OwnFunctions, own_functions
 from handler.spark.catalyst.plain_texts import plain_tokens
 
 __all__ = ["ConditionKey", "recall", "remember"]
@@ -40,7 +37,6 @@ __all__ = ["ConditionKey", "recall", "remember"]
 #: The schema's JSON, the table's name in the condition, the text and the session's time zone.
 ConditionKey = tuple[str, tuple[str, ...], str, str]
 
-_CATALYST = "org.apache.spark.sql.catalyst"
 _MAX_CONDITIONS = 512
 #: The texts that are remembered have at most so many characters.
 _MAX_TEXT = 10_000
@@ -48,13 +44,8 @@ _MAX_TEXT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _KnownCondition:
-    """``functions``: for each function of the text a look-up in the session's registry, and Spark's own answer."""
-
     expression: HudiExpression
-    functions: tuple[tuple[Callable[[], Any], Any], ...]
-
-    def is_current(self) -> bool:
-        return all(look_up().equals(own) for look_up, own in self.functions)
+    functions: OwnFunctions
 
 
 def recall(settings: KnownSettings | None, key: ConditionKey, columns: Iterable[str]) -> HudiExpression | None:
@@ -66,7 +57,7 @@ def recall(settings: KnownSettings | None, key: ConditionKey, columns: Iterable[
         return None
     known = settings.remembered.get(key)
     if isinstance(known, _KnownCondition):
-        return known.expression if known.is_current() else None
+        return known.expression if known.functions.are_current() else None
     shape = _shape(key, columns)
     items = None if shape is None else shape.recall(settings)
     return None if items is None else condition_of(items, zone=key[3])
@@ -86,7 +77,7 @@ def remember(
         return
     shape = _shape(key, columns)
     try:
-        functions = () if plain_tokens(text, columns) is not None else _own_functions(spark, text)
+        functions = OwnFunctions() if plain_tokens(text, columns) is not None else own_functions(spark, text)
         still = settings.is_current()  # another thread may have changed them since the text was analysed
     except (Py4JError, PySparkException, ValueError, KeyError):
         return
@@ -102,28 +93,3 @@ def remember(
 def _shape(key: ConditionKey, columns: Iterable[str]) -> Shape | None:
     schema, qualifier, text, zone = key
     return shape_of(text, columns, (schema, qualifier, zone)) if len(text) <= _MAX_TEXT else None
-
-
-def _own_functions(spark: SparkSession, text: str) -> tuple[tuple[Callable[[], Any], Any], ...] | None:
-    """The functions that the text calls; None if one of them is not Spark's own."""
-    session: Any = spark._jsparkSession
-    jvm: Any = spark._jvm
-    state = session.sessionState()
-    nodes = json.loads(state.sqlParser().parseExpression(text).toJSON())
-    names = {node["nameParts"] for node in nodes if node["class"].endswith(".UnresolvedFunction")}
-    registry = state.functionRegistry()
-    own_registry = java_object(jvm, f"{_CATALYST}.analysis.FunctionRegistry").builtin()
-    functions = []
-    for name in names:
-        if not name.strip("[]").isidentifier():  # a qualified name, or several
-            return None
-        identifier = java_class(jvm, f"{_CATALYST}.FunctionIdentifier")(name.strip("[]").lower())
-
-        def look_up(identifier: Any = identifier) -> Any:
-            return registry.lookupFunctionBuilder(identifier)
-
-        own = own_registry.lookupFunctionBuilder(identifier)
-        if not own.isDefined() or not look_up().equals(own):
-            return None
-        functions.append((look_up, own))
-    return tuple(functions)

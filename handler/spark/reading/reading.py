@@ -26,7 +26,6 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
@@ -34,6 +33,7 @@ from handler.planning.arguments import check_session
 from handler.planning.plan import Plan
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.catalyst.conditions import Condition, TableNames, named_frame
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.distributed.python_workers import for_workers

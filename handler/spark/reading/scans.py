@@ -15,12 +15,13 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from evaluator.language.errors import UnsupportedError
 from handler.rows.slice_rows import check_base_file, check_names
 from handler.rows.slice_source import SliceSource
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.reading.column_changes import converted, reads_alike
 from handler.spark.reading.file_schemas import FilesOfSchema, group_by_schema
 from handler.spark.reading.known_files import frame_of_files

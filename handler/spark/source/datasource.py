@@ -29,7 +29,6 @@ from typing import Any, ParamSpec, TypeVar, cast, get_args
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
@@ -37,6 +36,7 @@ from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import OnFailure, plan_expression
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.pruning.read_optimized import slices_of_base_files
 from handler.spark.pruning.read_options import AS_OF, Query, ReadOptions, agreed, read_options
 from handler.spark.pruning.schemas import spark_schema

@@ -1,4 +1,4 @@
-"""Catalyst's trees of Spark 3.5.5 and 4.1.4, recorded as JSON, as conditions of Sargo. No Spark is needed here."""
+"""Catalyst's trees of Spark 3.5.5, 4.1.4 and 4.3.0, recorded as JSON, as conditions of Sargo. No Spark runs here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from handler.catalyst.translation import MAX_NODES, condition_of
 from handler.catalyst.tree import missing_parts
 from tests.handler.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE
 
-VERSIONS = ("3.5.5", "4.1.4")
+NEWER = ("4.1.4", "4.3.0")
+VERSIONS = ("3.5.5", *NEWER)
 RECORDED = {
     version: json.loads((Path(__file__).parents[1] / "spark/data" / f"catalyst_{version}.json").read_text("utf-8"))
     for version in VERSIONS
@@ -37,8 +38,8 @@ def meaning(version, text, ansi=False):
 
 
 @pytest.mark.parametrize("text", MEANINGS)
-def test_both_versions_mean_the_same_with_ansi_and_without(text):
-    assert meaning("4.1.4", text) == MEANINGS[text]
+def test_all_versions_mean_the_same_with_ansi_and_without(text):
+    assert {meaning(version, text) for version in NEWER} == {MEANINGS[text]}
     assert meaning("3.5.5", text) == OLDER_MEANINGS.get(text, MEANINGS[text])
     with_ansi = {meaning(version, text, ansi=True) for version in VERSIONS}
     assert with_ansi == {ANSI_MEANINGS.get(text, MEANINGS[text]), ANSI_MEANINGS.get(text, meaning("3.5.5", text))}
@@ -83,13 +84,13 @@ def test_a_time_zone_has_many_names(analysed, session):
 
 @pytest.mark.parametrize("text", NEWER_MEANINGS)
 def test_what_only_spark_4_knows(text):
-    assert meaning("4.1.4", text) == NEWER_MEANINGS[text]
+    assert {meaning(version, text) for version in NEWER} == {NEWER_MEANINGS[text]}
     assert text not in RECORDED["3.5.5"]["ansi false"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_condition_is_recorded_and_every_record_has_a_meaning(version):
-    expected = {*MEANINGS, *(NEWER_MEANINGS if version == "4.1.4" else ())}
+    expected = {*MEANINGS, *(NEWER_MEANINGS if version in NEWER else ())}
     assert set(RECORDED[version]["ansi false"]) == expected
     assert set(RECORDED[version]["ansi true"]) <= expected
 
@@ -100,6 +101,7 @@ def test_the_escape_character_counts(version):
     assert (like.pattern, like.escape) == ("a/%%", "/")
 
 
+@pytest.mark.parametrize("version", NEWER)
 @pytest.mark.parametrize(
     "text",
     [
@@ -111,8 +113,8 @@ def test_the_escape_character_counts(version):
         "i BETWEEN 1 AND 3 AND l BETWEEN 4 AND 5",
     ],
 )
-def test_what_the_json_leaves_out_is_unknown_when_nobody_tells_it(text):
-    nodes, exact = recorded("4.1.4", text)
+def test_what_the_json_leaves_out_is_unknown_when_nobody_tells_it(text, version):
+    nodes, exact = recorded(version, text)
     assert set(missing_parts(nodes)) == set(exact)
     condition = condition_of(nodes, {}, ZONE)
     assert any(isinstance(node, Unknown | Opaque) for node in walk(condition))

@@ -15,7 +15,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType, _parse_datatype_string
 
-from handler.spark.catalyst.conditions import _resolved
+from handler.catalyst.tree import missing_parts
+from handler.spark.catalyst.analysis import analyse
 from tests.handler.spark.catalyst_cases import MEANINGS, NEWER_MEANINGS, SCHEMA, ZONE
 
 #: The nodes of a condition, and the values that they leave out, by place.
@@ -52,10 +53,11 @@ def main() -> None:
 
 
 def _recorded(spark: SparkSession, schema: StructType, text: str) -> object:
-    resolved = _resolved(spark, schema, text, ())
-    assert resolved is not None
-    items, parts = functools.reduce(_and, resolved)
-    exact = {place: list(value) if isinstance(value, bytes | bytearray) else value for place, value in parts.items()}
+    analysed = analyse(spark, schema, text, ())
+    assert analysed is not None
+    items, parts = functools.reduce(_and, analysed[0])
+    left_out = {place: parts[place] for place in missing_parts(items) if place in parts}
+    exact = {place: list(value) if isinstance(value, bytes | bytearray) else value for place, value in left_out.items()}
     return {"nodes": [_slim(item) for item in items], "exact": exact}
 
 

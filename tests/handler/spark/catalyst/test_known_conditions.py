@@ -18,6 +18,8 @@ from handler.spark.pruning.read_options import settings_of
 from tests.handler.spark.catalyst.test_conditions_against_spark import MORE
 from tests.sampling import examples
 
+#: Where Spark 4.2 and later look for a session's functions: before their own, after them, or last.
+FUNCTION_ORDER = "spark.sql.functionResolution.sessionOrder"
 SCHEMA = "d date, t timestamp_ltz, s string, i int, l bigint, x double, b boolean"
 
 
@@ -120,7 +122,13 @@ def test_a_changed_setting_is_analysed_again(session, columns, analysed, setting
     assert second != first
 
 
+def skip_before_paths(session):
+    if tuple(int(part) for part in session.version.split(".")[:2]) < (4, 2):
+        pytest.skip("names of functions are looked up along a path from Spark 4.2 on")
+
+
 def test_a_function_that_a_user_registers_under_the_name_of_sparks_own_is_not_sparks(session):
+    session.conf.set(FUNCTION_ORDER, "first")
     condition = "upper(s) = 'A'"
     assert text_of(session, condition) == "upper(s) = 'A'"
     session.udf.register("upper", lambda text: text, "string")
@@ -129,12 +137,38 @@ def test_a_function_that_a_user_registers_under_the_name_of_sparks_own_is_not_sp
 
 
 def test_a_function_without_parentheses_in_the_text_is_looked_up_too(session):
+    session.conf.set(FUNCTION_ORDER, "first")
     condition = "i BETWEEN 1 AND 5"
     own = text_of(session, condition)
     session.udf.register("between", lambda *_: True, "boolean")
     is_operator = session.version.startswith("3.")
     assert (text_of(session, condition) == own) == is_operator
     assert text_of(session.newSession(), condition) == own
+
+
+@pytest.mark.parametrize("order", ["second", "last"])
+def test_a_name_is_sparks_own_where_spark_looks_there_first(session, order):
+    skip_before_paths(session)
+    session.conf.set(FUNCTION_ORDER, order)
+    own = text_of(session, "upper(s) = 'A'")
+    session.udf.register("upper", lambda text: text, "string")
+    assert text_of(session, "upper(s) = 'A'") == own
+    assert "a user's function is not decided" in text_of(session, "session.upper(s) = 'A'")
+    session.conf.set(FUNCTION_ORDER, "first")
+    assert "a user's function is not decided" in text_of(session, "upper(s) = 'A'")
+
+
+def test_a_path_of_the_session_changes_what_a_name_means(session):
+    skip_before_paths(session)
+    session.conf.set("spark.sql.path.enabled", "true")
+    session.sql("CREATE DATABASE on_path")
+    try:
+        session.sql("CREATE FUNCTION on_path.upper(x STRING) RETURNS STRING RETURN lower(x)")
+        assert text_of(session, "upper(s) = 'A'") == "upper(s) = 'A'"
+        session.sql("SET PATH = spark_catalog.on_path, system.builtin")
+        assert text_of(session, "upper(s) = 'A'").startswith("?(")
+    finally:
+        session.sql("DROP DATABASE on_path CASCADE")
 
 
 PLAIN = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
 from handler.rows.merged_rows import merged_batches
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.pruning.schemas import spark_schema
 from index_store import open_table
 from tests.handler.spark.true_rows import counted, true_rows, unpack

@@ -6,12 +6,12 @@ import datetime
 from decimal import Decimal
 
 import pytest
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
 from handler.spark import read
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.pruning.schemas import spark_schema
 from index_store import open_table
 from tests.handler.key_generator_tables import READ, folder_of_release, rows_read

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import STRING
 from handler.rows.slice_rows import slice_batches
 from handler.rows.slice_source import SliceSource
+from handler.spark.arrow_schemas import to_arrow_schema
 from handler.spark.pruning.schemas import spark_schema
 from index_store import FileSlice, TableError, open_table
 from index_store.table.table_schema import with_columns
