@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from evaluator.language.errors import UnsupportedError
 from handler.shipped.artefacts import MissingError, spark_jar
 
-__all__ = ["CLASS", "has_hudi", "install_extension", "own_class"]
+__all__ = ["CLASS", "call_own", "has_hudi", "install_extension"]
 
 CLASS = "io.sargo.spark.SargoExtensions"
 _HUDI = "org.apache.hudi.HoodieFileIndex"
@@ -83,16 +83,34 @@ def _apply(spark: SparkSession) -> None:
     if spark.conf.get(_APPLIED, "") == identity:
         return
     try:
-        extension = (
-            own_class(spark, CLASS).getDeclaredConstructor(_none(spark, "Class")).newInstance(_none(spark, "Object"))
-        )
-        extension.apply(session.extensions())
+        call_own(spark, CLASS, "apply", {"org.apache.spark.sql.SparkSessionExtensions": session.extensions()})
     except Py4JError as error:
         raise UnsupportedError(f"Spark {spark.version} does not take the extension: {_first_line(error)}") from error
     _set(spark, _APPLIED, identity)
 
 
-def own_class(spark: SparkSession, name: str) -> Any:
+def call_own(spark: SparkSession, name: str, method: str, arguments: Mapping[str, Any]) -> Any:
+    """The answer of a new object of a class of Sargo's jar. ``arguments``: by the names of their classes, in order.
+
+    The call goes through the JVM's reflection. Py4J keeps methods by the name of their class, and an application that
+    is started anew in the same JVM has another class of that name. Raises UnsupportedError without a jar, and with the
+    reason where the method throws.
+    """
+    _, jvm = _java(spark)
+    found = _own_class(spark, name)
+    classes, values = (_array(spark, of, len(arguments)) for of in ("Class", "Object"))
+    for place, (class_name, value) in enumerate(arguments.items()):
+        classes[place] = jvm.java.lang.Integer.TYPE if class_name == "int" else jvm.java.lang.Class.forName(class_name)
+        values[place] = value
+    made = found.getDeclaredConstructor(_array(spark, "Class", 0)).newInstance(_array(spark, "Object", 0))
+    try:
+        return found.getMethod(method, classes).invoke(made, values)
+    except Py4JJavaError as error:
+        cause = error.java_exception.getCause()
+        raise UnsupportedError(_first_line(error) if cause is None else str(cause.getMessage())) from error
+
+
+def _own_class(spark: SparkSession, name: str) -> Any:
     """A class of Sargo's jar, from the class path or else from the shipped jar, which executors get as well.
 
     They run code of it: scans by buckets, and rows in batches. Raises UnsupportedError without a jar.
@@ -120,11 +138,11 @@ def _loaded(spark: SparkSession, name: str) -> Any:
         return None
 
 
-def _none(spark: SparkSession, class_name: str) -> Any:
-    """An empty array of a class of java.lang."""
+def _array(spark: SparkSession, class_name: str, length: int) -> Any:
+    """An array of a class of java.lang."""
     _, jvm = _java(spark)
     gateway: Any = spark.sparkContext._gateway
-    return gateway.new_array(getattr(jvm.java.lang, class_name), 0)
+    return gateway.new_array(getattr(jvm.java.lang, class_name), length)
 
 
 def _java(spark: SparkSession) -> tuple[Any, Any]:

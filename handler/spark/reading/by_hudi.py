@@ -24,7 +24,7 @@ from handler.rows.slice_source import SliceSource
 from handler.spark.catalyst.analysis import frame_of_plan
 from handler.spark.catalyst.refusals import one_line
 from handler.spark.catalyst.sessions import has_jvm
-from handler.spark.extension.installing import has_hudi, own_class
+from handler.spark.extension.installing import call_own, has_hudi
 from handler.spark.pruning.read_options import QUERY_TYPE, Query
 from handler.spark.reading.scans import quoted
 from index_store import FileSlice
@@ -33,6 +33,7 @@ __all__ = ["can_read_by_hudi", "slices_by_hudi", "table_by_hudi"]
 
 _LOGGER = logging.getLogger("sargo.spark")
 _READS = "io.sargo.spark.NarrowedReads"
+_PLAN = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
 
 
 def can_read_by_hudi(spark: SparkSession) -> bool:
@@ -65,9 +66,10 @@ def slices_by_hudi(
     if any("\n" in name for name in names):
         return None
     try:
-        reads = own_class(spark, _READS).newInstance()
         frame: Any = table_by_hudi(spark, source, "snapshot")
-        plan = reads.ofSlices(frame._jdf.queryExecution().analyzed(), "\n".join(names), len(slices))
+        analyzed = frame._jdf.queryExecution().analyzed()
+        given = {_PLAN: analyzed, "java.lang.String": "\n".join(names), "int": len(slices)}
+        plan = call_own(spark, _READS, "ofSlices", given)
         narrowed = frame_of_plan(spark, plan)
     except (Py4JError, PySparkException, UnsupportedError) as error:
         _log_refusal(source, one_line(str(error))[:300])

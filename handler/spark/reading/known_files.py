@@ -3,7 +3,7 @@
 ``spark.read.parquet(*paths)`` looks for each file twice, and for more than 32 files it runs a job that does so, which
 takes longer than the rest of planning. ``read`` has opened each file for its schema, so it knows their sizes. Spark's
 own index of files and its own Parquet source read them then: ``KnownFiles.java`` only gives the index what it would
-list. It is compiled by the Janino that Spark brings along for its generated code, in some 50 ms once a session.
+list. It is compiled by the Janino that Spark brings along for its generated code, in some 50 ms once a process.
 
     HDFS and the like                  listed by Spark, which asks for the places of blocks there
     Spark Connect, another Spark       listed by Spark
@@ -12,9 +12,9 @@ list. It is compiled by the Janino that Spark brings along for its generated cod
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files as resources
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -28,8 +28,6 @@ from handler.spark.reading.file_schemas import FileFacts
 __all__ = ["frame_of_files"]
 
 _CLASS = "io.sargo.spark.KnownFiles"
-#: An object of the compiled class, by session.
-_COMPILED: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
 _STORES = ("", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "az", "oss", "cosn", "obs")
 
 
@@ -54,10 +52,8 @@ def _known(
     if lines.count("\n") >= len(files):  # a path with a line break
         return None
     try:
-        if spark not in _COMPILED:
-            _COMPILED[spark] = _compiled(spark)
         session: Any = spark._jsparkSession
-        relation = _COMPILED[spark].relation(session, lines, schema.json(), _java_map(spark, options))
+        relation = _compiled(spark._jvm).relation(session, lines, schema.json(), _java_map(spark, options))
         return DataFrame(session.baseRelationToDataFrame(relation), spark)
     except (Py4JError, PySparkException, TypeError):
         return None
@@ -76,9 +72,9 @@ def _are_listed_without_places(paths: Sequence[str]) -> bool:
     return all(path.partition(":")[0] in _STORES or path.startswith("/") for path in paths[:1])
 
 
-def _compiled(spark: SparkSession) -> Any:
-    """An object of the class."""
-    jvm: Any = spark._jvm
+@lru_cache(maxsize=4)
+def _compiled(jvm: Any) -> Any:
+    """An object of the class. A JVM has one, for Py4J keeps methods by the name of their class."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
     compiler.cook(resources("handler.spark.reading").joinpath("KnownFiles.java").read_text("utf-8"))

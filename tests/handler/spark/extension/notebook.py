@@ -77,5 +77,13 @@ spark.conf.set("spark.sargo.enabled", "false")
 asked("turned off", load(spark, "cow").where("i = 100").select("id", "i"))
 spark.conf.set("spark.sargo.enabled", "true")
 asked("turned on", load(spark, "cow").where("i = 100").select("id", "i"))
+
+# The first cells once more: another application in the same JVM.
+spark.stop()
+spark = session(RELEASES[sys.argv[2]], out.parent, master=master)
+if registered:
+    registered.append(register(spark))
+for name in ("cow", "mor"):
+    asked(f"{name}: another application", load(spark, name).where("i = 100").select("id", "i"))
 out.write_text(json.dumps({"registered": registered, "queries": found}), encoding="utf-8")
 spark.stop()

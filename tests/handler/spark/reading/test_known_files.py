@@ -63,7 +63,6 @@ def listed(monkeypatch):
 
 def test_rows_are_those_of_a_listing(spark, table, listed):
     known = read(spark, table)
-    assert spark in known_files._COMPILED
     ours = sorted(map(str, known.collect()))
     listed()
     assert ours == sorted(map(str, read(spark, table).collect()))
@@ -90,6 +89,16 @@ def test_no_job_runs_while_it_is_planned(spark, table):
         assert spark.sparkContext.statusTracker().getJobIdsForGroup(group)
     finally:
         spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+
+def test_no_session_has_them_listed(spark, table, monkeypatch):
+    frames = []
+    known = known_files._known
+    monkeypatch.setattr(known_files, "_known", lambda *given: frames.append(known(*given)) or frames[-1])
+    for session in (spark.newSession(), spark, spark.newSession()):
+        assert read(session, table).count() == 3 * FILES
+    assert frames
+    assert None not in frames
 
 
 def test_what_spark_tells_of_files_is_true(spark, table):
@@ -144,6 +153,5 @@ def test_where_the_class_does_not_compile_spark_lists(spark, table, monkeypatch)
     def fail(_):
         raise TypeError("'JavaPackage' object is not callable")
 
-    monkeypatch.setattr(known_files, "_COMPILED", {})
     monkeypatch.setattr(known_files, "_compiled", fail)
     assert read(spark, table).count() == 3 * FILES
