@@ -11,6 +11,8 @@ DOCS_STAMP := $(VENV)/.docs-installed
 TPCH_STAMP := $(VENV)/.tpch-installed
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.10 --no-header --no-annotate --quiet
 SPARK35 := $(VENV)/spark35
+RELEASE ?= 4.3.0
+SPARK4 := $(VENV)/spark-$(RELEASE)
 CONNECT := $(VENV)/connect
 OLDEST := $(VENV)/oldest
 # The extras that use a library of their own; those of tests and documents are as in the lock file.
@@ -43,7 +45,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-oldest test-spark test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-oldest test-spark test-spark4 test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -90,6 +92,9 @@ test-spark: install ## Run every test on Spark
 test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
+test-spark4: $(SPARK4)/.installed ## Run every test on Spark with another Spark 4 (RELEASE=4.2.1)
+	$(SPARK4)/bin/python -m pytest -m spark
+
 test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of four releases of Hudi on Spark 3.5 with the session extension (PART=quick: one, no writes)
 	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
 
@@ -122,6 +127,13 @@ $(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hud
 	# Its extra asks for numpy 1, without need; pyarrow needs the numpy of the lock file.
 	grep '^numpy==' requirements.lock | $(SPARK35)/bin/pip install --quiet --no-deps --requirement /dev/stdin
 	$(MAVEN) -q dependency:get -Dtransitive=false -Dartifact=org.apache.spark:spark-connect_2.12:3.5.5
+	touch $@
+
+$(SPARK4)/.installed: $(STAMP) # Spark 4 of another line than the lock file's
+	$(PYTHON) -m venv $(SPARK4)
+	$(SPARK4)/bin/pip install --quiet --requirement requirements.lock
+	$(SPARK4)/bin/pip install --quiet --no-deps --editable .
+	$(SPARK4)/bin/pip install --quiet 'pyspark==$(RELEASE)'
 	touch $@
 
 $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
