@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from evaluator.language.errors import UnsupportedError
-from handler.spark.catalyst.sessions import has_jvm
+from handler.spark.catalyst.sessions import has_jvm, line_of
 from handler.spark.extension.installing import CLASS, has_hudi, install_extension
 from handler.spark.source.registration import MIN_VERSION, register_source
 
@@ -47,7 +47,7 @@ def register(spark: SparkSession, *, storage_options: Mapping[str, str] | None =
     when the extension cannot be installed, and from 4.1 on when the Python of Spark's workers lacks Sargo: the message
     says why.
     """
-    has_source = tuple(int(part) for part in spark.version.split(".")[:2]) >= MIN_VERSION
+    has_source = line_of(spark.version) >= MIN_VERSION
     why = _extend(spark, storage_options)
     if not has_source:
         if why:

@@ -18,6 +18,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from handler.spark.catalyst.java_classes import java_class, java_object
+from handler.spark.catalyst.sessions import line_of
 
 __all__ = ["OwnFunctions", "own_functions"]
 
@@ -63,7 +64,7 @@ def own_functions(spark: SparkSession, text: str) -> OwnFunctions | None:
     registry = state.functionRegistry()
     spark_registry = java_object(jvm, f"{_CATALYST}.analysis.FunctionRegistry").builtin()
     nothing = java_object(jvm, "scala.None")
-    has_paths = tuple(int(part) for part in spark.version.split(".")[:2]) >= _HAS_PATHS
+    has_paths = line_of(spark.version) >= _HAS_PATHS
     facts = [_Fact(state.catalogManager(), "sessionPathEntries", (), nothing)] if names and has_paths else []
     for name in names:
         own = _identifier(jvm, name, "builtin" if has_paths else None)

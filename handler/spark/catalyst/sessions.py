@@ -1,4 +1,4 @@
-"""The settings of a Spark session that conditions depend on: ANSI mode, time zone, and whether it has a JVM."""
+"""What conditions depend on in a Spark session: ANSI mode, time zone, its version, and whether it has a JVM."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from handler.catalyst.time_zones import zone_of_java
 from handler.sql.parsing import Engine
 
-__all__ = ["engine_of", "has_jvm", "time_zone_of"]
+__all__ = ["engine_of", "has_jvm", "line_of", "time_zone_of"]
 
 
 def has_jvm(spark: SparkSession) -> bool:
@@ -25,6 +25,11 @@ def engine_of(spark: SparkSession) -> Engine:
 def time_zone_of(spark: SparkSession) -> str:
     """The session's time zone, by a name that ``evaluator.language.zones.zone_named`` takes."""
     return zone_of_java(_setting(spark, "spark.sql.session.timeZone"))
+
+
+def line_of(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version of Spark: (4, 1) of ``4.1.4``."""
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _setting(spark: SparkSession, name: str) -> str:

@@ -101,6 +101,8 @@ CASES = [
     ("P20 a collated column", "(s COLLATE UTF8_LCASE) IN ('a')", "s", "A", "A", 0, "keep"),
     ("P20 names in another case", "I > 5 AND S = 'x'", "i", 1, 5, 0, "skip"),
 ]
+#: Spark 3.5 compares both sides as decimal(38,1), where 4.1 takes away the digits behind the point.
+OLDER = {"wide < 0.5": "keep", "wide = 0.5": "skip"}
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +136,8 @@ def outcome_of(spark, schema):
 def test_pitfall(spark, outcome_of, text, column, lo, hi, nulls, expected):
     if "COLLATE" in text and spark.version.startswith("3."):
         pytest.skip("Spark 3.5 has no collations")
+    if spark.version.startswith("3."):
+        expected = OLDER.get(text, expected)
     found = outcome_of(text, column, lo, hi, nulls)
     assert {"keep": found & TRUE and found != TRUE, "skip": not found & TRUE, "all": found == TRUE}[expected]
 

@@ -14,6 +14,7 @@ from handler.spark.catalyst import conditions
 from handler.spark.catalyst.conditions import NO_NAMES, ConditionError, TableNames, to_expression
 from handler.spark.catalyst.known_settings import known_settings
 from handler.spark.catalyst.plain_texts import plain_tokens
+from handler.spark.catalyst.sessions import line_of
 from handler.spark.pruning.read_options import settings_of
 from tests.handler.spark.catalyst.test_conditions_against_spark import MORE
 from tests.sampling import examples
@@ -123,7 +124,7 @@ def test_a_changed_setting_is_analysed_again(session, columns, analysed, setting
 
 
 def skip_before_paths(session):
-    if tuple(int(part) for part in session.version.split(".")[:2]) < (4, 2):
+    if line_of(session.version) < (4, 2):
         pytest.skip("names of functions are looked up along a path from Spark 4.2 on")
 
 
