@@ -39,7 +39,7 @@ import scala.runtime.AbstractPartialFunction;
  * Gives every scan of a Sargo table a read plan of its own, with pruned columns and a note in
  * EXPLAIN.
  *
- * <p>In Spark 4.1 and 4.2 all scans of one relation share the plan of the scan that pushed its
+ * <p>In Spark 4.1 to 4.3 all scans of one relation share the plan of the scan that pushed its
  * filters last, which loses rows. See {@code own_scans.py}.
  *
  * <p>The class is a factory of optimizer rules for {@code SparkSessionExtensions.injectPreCBORule}.

@@ -1,6 +1,6 @@
 """``register_source``: add ``spark.read.format("sargo")`` to a session, and let it prune only where that is sound.
 
-Spark 4.1, 4.2   ``scan_plans`` gives each scan of a DataFrame its own plan, without which rows would be lost
+Spark 4.1 to 4.3 ``scan_plans`` gives each scan of a DataFrame its own plan, without which rows would be lost
 later            Spark does so itself
 Spark Connect    no rule can be added to the session: it prunes only if Spark gives each scan its own plan
 """

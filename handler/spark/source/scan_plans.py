@@ -1,9 +1,9 @@
-"""Gives each scan of a Python data source its own plan; without it pushed filters are unsound in Spark 4.1 and 4.2.
+"""Gives each scan of a Python data source its own plan; without it pushed filters are unsound in Spark 4.1 to 4.3.
 
 These versions keep the partitions that a data source plans with the DataFrame's relation, not with the scan
 (``PythonDataSourceV2.setReadInfo``). All scans of one relation then read the files of the scan that pushed its filters
 last: of ``df.where("i = 0").union(df.where("i = 2"))`` the rows of ``i = 0`` are lost, and so is most of ``df`` itself
-after ``df.where("i = 1")``. Spark fixed this after 4.2 (``PythonScanBuilder.readInfo``, SPARK-58551).
+after ``df.where("i = 1")``. SPARK-58551 repairs it (``PythonScanBuilder.readInfo``); 4.3.0 has not got it.
 
 ``install`` puts a rule into the session's optimizer that gives every scan of a Sargo table a plan of its own. The rule
 is Java (``OwnScans.java``), compiled by the Janino that Spark brings along for its generated code. With it columns are
