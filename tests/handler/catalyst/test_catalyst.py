@@ -82,6 +82,15 @@ def test_a_time_zone_has_many_names(analysed, session):
     assert "another time zone" in to_text(condition_of(nodes, exact, "+09:00"))
 
 
+def test_intervals_that_nobody_computed_are_compared():
+    first, second = (
+        {"class": "Literal", "num-children": 0, "value": str(days * 86_400_000_000), "dataType": "interval day"}
+        for days in (1, 2)
+    )
+    compared = {"class": "GreaterThan", "num-children": 2, "left": 0, "right": 1}
+    assert to_text(condition_of([compared, first, second], {}, ZONE)) == "INTERVAL '1' DAY > INTERVAL '2' DAY"
+
+
 @pytest.mark.parametrize("text", NEWER_MEANINGS)
 def test_what_only_spark_4_knows(text):
     assert {meaning(version, text) for version in NEWER} == {NEWER_MEANINGS[text]}

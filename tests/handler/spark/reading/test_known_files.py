@@ -61,8 +61,19 @@ def listed(monkeypatch):
     return lambda: monkeypatch.setattr(known_files, "_known", lambda *_: None)
 
 
-def test_rows_are_those_of_a_listing(spark, table, listed):
+@pytest.fixture
+def frames(monkeypatch):
+    """The frames that were made of known files, and None for each that was not."""
+    made = []
+    known = known_files._known
+    monkeypatch.setattr(known_files, "_known", lambda *given: made.append(known(*given)) or made[-1])
+    return made
+
+
+def test_rows_are_those_of_a_listing(spark, table, frames, listed):
     known = read(spark, table)
+    assert frames
+    assert None not in frames
     ours = sorted(map(str, known.collect()))
     listed()
     assert ours == sorted(map(str, read(spark, table).collect()))
@@ -91,10 +102,7 @@ def test_no_job_runs_while_it_is_planned(spark, table):
         spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
 
 
-def test_no_session_has_them_listed(spark, table, monkeypatch):
-    frames = []
-    known = known_files._known
-    monkeypatch.setattr(known_files, "_known", lambda *given: frames.append(known(*given)) or frames[-1])
+def test_no_session_has_them_listed(spark, table, frames):
     for session in (spark.newSession(), spark, spark.newSession()):
         assert read(session, table).count() == 3 * FILES
     assert frames
