@@ -27,7 +27,7 @@ JAVA = ROOT / "handler" / "java"
 JARS = {
     "Hive": JAVA / "target" / "sargo-hive.jar",
     "Spark 3.5": JAVA / "spark" / "target" / "3.5" / "sargo-spark-3.5_2.12.jar",
-    "Spark 4.1": JAVA / "spark" / "target" / "4" / "sargo-spark-4_2.13.jar",
+    "Spark 4": JAVA / "spark" / "target" / "4" / "sargo-spark-4_2.13.jar",
 }
 
 

@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 @click.command("jar", short_help="Name or copy the jar that Hive or Spark loads.")
 @click.option("--copy-to", metavar="DIR", help="Copy it into this folder, and print the name of the copy.")
-@click.option("--spark", metavar="VERSION", help="The jar for this version of Spark, 3.5 or 4.1, instead of Hive's.")
+@click.option("--spark", metavar="VERSION", help="The jar for a version of Spark (3.5, 4.0 to 4.3), not for Hive.")
 @click.option("--own-scans", is_flag=True, help="The Java source that `register` compiles into Spark, instead.")
 def command(copy_to: str | None, spark: str | None, own_scans: bool) -> None:
     """Print the path of a jar, which a wheel carries and `make jar` builds in a checkout. The default: Hive 3.1 and 4.

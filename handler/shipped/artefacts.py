@@ -6,14 +6,16 @@ from pathlib import Path
 
 from handler.version import VERSION
 
-__all__ = ["CONFIGURATIONS", "JARS", "MissingError", "configuration", "jar", "own_scans", "spark_jar"]
+__all__ = ["CONFIGURATIONS", "JARS", "SPARKS", "MissingError", "configuration", "jar", "own_scans", "spark_jar"]
 
 #: What each jar is for -> where Maven builds it in a checkout; in a wheel it has the same name.
 JARS = {
     "Hive": "handler/java/target/sargo-hive.jar",
     "Spark 3.5": "handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar",
-    "Spark 4.1": "handler/java/spark/target/4/sargo-spark-4_2.13.jar",
+    "Spark 4": "handler/java/spark/target/4/sargo-spark-4_2.13.jar",
 }
+#: The first two numbers of a version of Spark -> its jar. ``SparkLine`` in each jar has the same versions.
+SPARKS = {"3.5": "Spark 3.5", **dict.fromkeys(("4.0", "4.1", "4.2", "4.3"), "Spark 4")}
 _HERE = Path(__file__).parent
 #: The root of the checkout, if this is one.
 _ROOT = _HERE.parents[1]
@@ -58,10 +60,9 @@ def jar(engine: str = "Hive") -> Path:
 
 def spark_jar(version: str) -> Path:
     """The jar for a version of Spark, such as ``3.5.5``. Raises MissingError, also where no jar is for that version."""
-    engine = "Spark " + ".".join(version.split(".")[:2])
-    if engine not in JARS:
-        known = ", ".join(name for name in JARS if name.startswith("Spark "))
-        raise MissingError(f"sargo {VERSION} has no jar for Spark {version:.20}, only for {known}")
+    engine = SPARKS.get(".".join(version.split(".")[:2]))
+    if engine is None:
+        raise MissingError(f"sargo {VERSION} has no jar for Spark {version:.20}, only for {', '.join(SPARKS)}")
     return jar(engine)
 
 

@@ -4,8 +4,8 @@ Spark            existing queries over ``format("hudi")``              ``format(
 ===============  ====================================================  ===============================================
 3.5              by Sargo's extension, where Hudi is on the class      there is none: needs filter pushdown for Python
                  path                                                  data sources
-4.0              no jar is shipped: nothing                            the same
-4.1              by the extension, as on 3.5                           ``source.registration``
+4.0              by the extension, as on 3.5                           the same
+4.1 to 4.3       by the extension, as on 3.5                           ``source.registration``
 Spark Connect    the server has the extension, or has it not           from 4.1 on
 """
 

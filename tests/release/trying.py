@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handler.shipped.artefacts import CONFIGURATIONS, JARS
+from handler.shipped.artefacts import CONFIGURATIONS, SPARKS
 from handler.version import VERSION
 
 __all__ = ["PYTHONS", "Trial", "TrialError", "find_pythons", "try_artefact"]
@@ -121,9 +121,8 @@ def _try_commands(binaries: Path, folder: Path, *, jar: bool) -> None:
     for name in CONFIGURATIONS:
         _run([sargo, "conf", name], folder)
     if jar:
-        for engine in JARS:
-            spark = ["--spark", engine.removeprefix("Spark ")] if engine.startswith("Spark ") else []
-            copy = folder / _run([sargo, "jar", *spark, "--copy-to", "aux"], folder).strip()
+        for words in ([], *(["--spark", version] for version in SPARKS)):
+            copy = folder / _run([sargo, "jar", *words, "--copy-to", "aux"], folder).strip()
             if copy.read_bytes()[:2] != b"PK":
                 raise TrialError(f"{copy} is no jar")
         return

@@ -179,11 +179,21 @@ def test_a_checkout_without_the_jar_says_how_to_build_it(monkeypatch, tmp_path):
     assert sargo("jar").output == f"{built}\n"
 
 
-@pytest.mark.parametrize("version", ["3.4.1", "4.0.0", "35", ""])
+@pytest.mark.parametrize("version", ["3.4.1", "4.10.0", "5.0", "35", "4", ""])
 def test_there_is_no_jar_for_another_version_of_spark(version):
     done = sargo("jar", "--spark", version)
     assert (done.exit_code, done.stdout) == (4, "")
-    assert "only for Spark 3.5, Spark 4.1" in done.stderr
+    assert "only for 3.5, 4.0, 4.1, 4.2, 4.3" in done.stderr
+
+
+def test_the_jars_say_the_same_versions_of_spark():
+    said = {}
+    for source in (ROOT / "handler/java/spark/src").glob("scala-*/java/io/sargo/spark/shims/SparkLine.java"):
+        said[source.relative_to(ROOT).parts[4]] = re.findall(r'"(\d+\.\d+)"', source.read_text("utf-8"))
+    assert said == {
+        "scala-2.12": [version for version, engine in artefacts.SPARKS.items() if engine == "Spark 3.5"],
+        "scala-2.13": [version for version, engine in artefacts.SPARKS.items() if engine == "Spark 4"],
+    }
 
 
 def test_one_file_is_named_at_a_time():
@@ -325,7 +335,8 @@ def test_an_installed_wheel_gives_its_own_files(built, tmp_path):
     assert Path(jar) == tmp_path / "wheel/handler/shipped/sargo-hive.jar"
     copy = run("wheel", "jar", "--copy-to", "here").stdout.strip()
     assert (tmp_path / copy).read_bytes() == b"PK a jar for Hive"
-    for version, name in (("3.5.5", "sargo-spark-3.5_2.12.jar"), ("4.1", "sargo-spark-4_2.13.jar")):
+    spark4 = "sargo-spark-4_2.13.jar"
+    for version, name in (("3.5.5", "sargo-spark-3.5_2.12.jar"), ("4.0.1", spark4), ("4.3", spark4)):
         assert run("wheel", "jar", "--spark", version).stdout.strip() == str(tmp_path / "wheel/handler/shipped" / name)
     assert run("wheel", "conf", "systemd").stdout == (HIVE_CONF / "sargo-sidecar.service").read_text("utf-8")
     missing = run("bare", "jar")

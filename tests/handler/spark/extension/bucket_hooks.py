@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyspark
 from pyspark.sql import SparkSession
 
 from handler.shipped.artefacts import spark_jar
@@ -58,7 +59,7 @@ def main(folder: str) -> None:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     more = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.extensions": "io.sargo.spark.SargoExtensions"}
-    spark: SparkSession = session([spark_jar("4.1"), stand_in(work)], work, more)
+    spark: SparkSession = session([spark_jar(pyspark.__version__), stand_in(work)], work, more)
     numbers = {"eight": 8, "more": 8, "four": 4, "wrong": 8}
     fake = FakeSidecar()
     fake.layout = lambda request: LayoutReply(

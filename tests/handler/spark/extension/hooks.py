@@ -46,12 +46,12 @@ def stand_in(folder: Path) -> Path:
     return jar
 
 
-def named_as_hudis(frame: DataFrame, folder: Path) -> Path:
+def named_as_hudis(frame: DataFrame, folder: Path, partition: str | None = None) -> Path:
     """The frame as Parquet files with names of base files."""
-    frame.write.parquet(str(folder))
-    for index, file in enumerate(sorted(folder.glob("part-*.parquet"))):
-        file.rename(folder / f"0000000{index}-0_{index}-1-{index}_20250101000000000.parquet")
-    for other in [*folder.glob(".*"), folder / "_SUCCESS"]:
+    frame.write.parquet(str(folder), partitionBy=partition)
+    for index, file in enumerate(sorted(folder.rglob("part-*.parquet"))):
+        file.rename(file.parent / f"0000000{index}-0_{index}-1-{index}_20250101000000000.parquet")
+    for other in [*folder.rglob(".*"), folder / "_SUCCESS"]:
         other.unlink(missing_ok=True)
     return folder
 
@@ -82,7 +82,7 @@ def main(folder: str) -> None:
     work = Path(folder)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    spark = session([spark_jar("4.1"), stand_in(work)], work, {})
+    spark = session([spark_jar(pyspark.__version__), stand_in(work)], work, {})
     stories = Stories(spark, work)
     rows = spark.range(400).selectExpr("int(id) i", "concat('s', id % 7) s").repartitionByRange(4, "i")
     home = named_as_hudis(rows, work / "t")

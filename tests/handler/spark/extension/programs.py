@@ -1,4 +1,4 @@
-"""Runs a program of stories in a process of its own, with Spark 3.5 or 4.1, and reads what it tells."""
+"""Runs a program of stories in a process of its own, on Spark 3.5 or on this one's Spark 4, and reads what it tells."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Outcomes = dict[str, dict[str, Any]]
 QUICK = os.environ.get("SARGO_EXTENSION") == "quick"
 
 
-def told_by(program: str, spark: Literal["3.5", "4.1"], folder: Path, *arguments: str, seconds: int) -> Outcomes:
+def told_by(program: str, spark: Literal["3.5", "4"], folder: Path, *arguments: str, seconds: int) -> Outcomes:
     """The outcomes that a program of this folder writes into ``folder``. Skips where its Spark or jar lacks."""
     if spark == "3.5" and not PYTHON.exists():
         pytest.skip("there is no Spark 3.5: make .venv/spark35/.installed")
-    if spark == "4.1" and (not pyspark.__version__.startswith("4.1.") or shutil.which("javac") is None):
-        pytest.skip("needs Spark 4.1 and a JDK")
+    if spark == "4" and (not pyspark.__version__.startswith("4.") or shutil.which("javac") is None):
+        pytest.skip("needs Spark 4 and a JDK")
     try:
-        spark_jar(spark)
+        spark_jar("3.5" if spark == "3.5" else pyspark.__version__)
     except MissingError as error:
         pytest.skip(str(error))
     python = str(PYTHON) if spark == "3.5" else sys.executable

@@ -2,6 +2,7 @@ package io.sargo.spark.joins;
 
 import io.sargo.spark.plans.Conditions;
 import io.sargo.spark.plans.LimitedKeys;
+import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.ListStrategy;
@@ -9,6 +10,7 @@ import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -84,11 +86,25 @@ public final class DynamicScanStrategy extends ListStrategy {
         dynamic = dynamic == null ? one : new And(dynamic, one);
       }
     }
-    boolean isOwn =
-        filter.child() instanceof FileSourceScanExec && isOwn((FileSourceScanExec) filter.child());
-    SparkPlan left =
-        isOwn ? new DynamicScan((FileSourceScanExec) filter.child(), dynamic) : filter.child();
+    SparkPlan left = filter.child();
+    if (left instanceof FileSourceScanExec) {
+      FileSourceScanExec scan = withoutSubqueries((FileSourceScanExec) left);
+      left = isOwn(scan) ? new DynamicScan(scan, dynamic) : left;
+    }
     return rest == null ? left : new FilterExec(rest, left);
+  }
+
+  /**
+   * A scan without filters of data that hold subqueries, which Spark 4 gives to it, too. They
+   * filter the rows over the scan.
+   */
+  private static FileSourceScanExec withoutSubqueries(FileSourceScanExec scan) {
+    List<Expression> filters = Seqs.list(scan.dataFilters());
+    List<Expression> usable =
+        filters.stream().filter(Conditions::isUsable).collect(Collectors.toList());
+    return usable.size() == filters.size()
+        ? scan
+        : (FileSourceScanExec) Nodes.withPart(scan, scan.dataFilters(), Seqs.of(usable));
   }
 
   /** Whether a scan is of a narrowed table, and has no subquery of its own. */

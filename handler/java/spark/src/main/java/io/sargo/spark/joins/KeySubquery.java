@@ -2,7 +2,6 @@ package io.sargo.spark.joins;
 
 import io.sargo.spark.shims.Reflection;
 import io.sargo.spark.shims.Seqs;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -55,12 +54,12 @@ final class KeySubquery {
                 Seqs.<String>empty(),
                 Option.empty(),
                 Seqs.<String>empty());
-    Object[] parts = new Object[Reflection.parameters(Aggregate.class).length];
-    Arrays.fill(parts, Option.empty()); // Spark 4 has a hint more
-    parts[0] = Seqs.of(Collections.singletonList(key));
-    parts[1] = Seqs.of(Collections.singletonList(named));
-    parts[2] = plan;
-    LogicalPlan all = Reflection.made(Aggregate.class, parts);
+    LogicalPlan all =
+        Reflection.made(
+            Aggregate.class,
+            Seqs.of(Collections.singletonList(key)),
+            Seqs.of(Collections.singletonList(named)),
+            plan);
     LogicalPlan pruned = ColumnPruning$.MODULE$.apply(all);
     return new GlobalLimit(limit, new LocalLimit(limit, pruned));
   }
@@ -80,7 +79,6 @@ final class KeySubquery {
         // Spark 4 has a list of places
         fourth == int.class ? (Object) place : Seqs.of(Collections.<Object>singletonList(place)),
         onlyInBroadcast,
-        NamedExpression.newExprId(),
-        Option.empty());
+        NamedExpression.newExprId());
   }
 }

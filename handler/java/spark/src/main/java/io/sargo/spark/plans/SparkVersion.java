@@ -6,10 +6,10 @@ import io.sargo.spark.shims.SparkLine;
 public final class SparkVersion {
   private SparkVersion() {}
 
-  /** Throws Untouched for another line of Spark than that of the build. */
+  /** Throws Untouched for a line of Spark that the jar was not run on. */
   public static void check(String version) throws Untouched {
     Untouched.when(
-        !version.startsWith(SparkLine.PREFIX),
-        "this jar is for Spark " + SparkLine.PREFIX + "x, not " + version);
+        SparkLine.LINES.stream().noneMatch(line -> version.startsWith(line + ".")),
+        "this jar is for Spark " + String.join(", ", SparkLine.LINES) + ", not " + version);
   }
 }

@@ -1,6 +1,9 @@
 package io.sargo.spark.shims;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
+import scala.Option;
 
 /** Calls of what this jar is not compiled against, or what differs between lines of Spark. */
 public final class Reflection {
@@ -20,11 +23,17 @@ public final class Reflection {
     }
   }
 
-  /** An instance by the first constructor of a class. */
+  /**
+   * An instance by the first constructor of a class, whose further parameters, which later lines of
+   * Spark have, are options: without values.
+   */
   @SuppressWarnings("unchecked")
   public static <T> T made(Class<T> type, Object... arguments) {
+    Constructor<?> constructor = type.getConstructors()[0];
+    Object[] all = Arrays.copyOf(arguments, constructor.getParameterCount());
+    Arrays.fill(all, arguments.length, all.length, Option.empty());
     try {
-      return (T) type.getConstructors()[0].newInstance(arguments);
+      return (T) constructor.newInstance(all);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }

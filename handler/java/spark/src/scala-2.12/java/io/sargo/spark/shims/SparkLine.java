@@ -1,9 +1,12 @@
 package io.sargo.spark.shims;
 
-/** The line of Spark that this jar is built for. */
+import java.util.Collections;
+import java.util.List;
+
+/** The lines of Spark that this jar was run on. */
 public final class SparkLine {
-  /** Versions of Spark begin with it. Under any other no scan is touched. */
-  public static final String PREFIX = "3.5.";
+  /** The first two numbers of their versions. Under any other no scan is touched. */
+  public static final List<String> LINES = Collections.singletonList("3.5");
 
   private SparkLine() {}
 }

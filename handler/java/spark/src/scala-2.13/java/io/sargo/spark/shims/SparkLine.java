@@ -1,9 +1,11 @@
 package io.sargo.spark.shims;
 
-/** The line of Spark that this jar is built for. */
+import java.util.List;
+
+/** The lines of Spark that this jar was run on. */
 public final class SparkLine {
-  /** Versions of Spark begin with it. Under any other no scan is touched. */
-  public static final String PREFIX = "4.1.";
+  /** The first two numbers of their versions. Under any other no scan is touched. */
+  public static final List<String> LINES = List.of("4.0", "4.1", "4.2", "4.3");
 
   private SparkLine() {}
 }
