@@ -29,6 +29,7 @@ MAVEN_SPARK := mvn -B -ntp -f handler/java/spark/pom.xml
 JAVA := handler/sargo.thrift $(shell find handler/java -name target -prune -o -type f -print)
 HIVE_JAR := handler/java/target/sargo-hive.jar
 SPARK_JARS := handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar handler/java/spark/target/4/sargo-spark-4_2.13.jar
+HOOKS := $(addprefix tests/handler/spark/extension/test_,hooks.py bucket_hooks.py dynamic_hooks.py)
 PART ?=
 ARGS ?=
 # One process more than cores, for tests wait for Spark; at most four, which take 8 GB.
@@ -92,14 +93,15 @@ test-spark: install ## Run every test on Spark
 test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
-test-spark4: $(SPARK4)/.installed ## Run every test on Spark with another Spark 4 (RELEASE=4.2.1)
+test-spark4: $(SPARK4)/.installed jar-spark ## Run every test on Spark, and the extension's plans, with another Spark 4 (RELEASE=4.2.1)
 	$(SPARK4)/bin/python -m pytest -m spark
+	SARGO_EXTENSION=$(PART) $(SPARK4)/bin/python -m pytest -m extension $(HOOKS)
 
 test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of four releases of Hudi on Spark 3.5 with the session extension (PART=quick: one, no writes)
 	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
 
-test-hooks: install jar-spark ## Run the extension's plans on Spark 4.1, over Parquet files named as Hudi's
-	$(BIN)/python -m pytest -m extension tests/handler/spark/extension/test_hooks.py tests/handler/spark/extension/test_bucket_hooks.py
+test-hooks: install jar-spark ## Run the extension's plans on Spark 4, over Parquet files named as Hudi's (PART=quick: without most joins)
+	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension $(HOOKS)
 
 test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
 	$(CONNECT)/bin/python -m pytest tests/handler/spark/connect_session.py

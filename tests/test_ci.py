@@ -9,7 +9,7 @@ import pytest
 RUN = Path(__file__).parents[1] / ".ci" / "run"
 PYTHON = ["lint", "test AGAIN=1", ".venv/.docs-installed", "fuzz SECONDS=10", "docs"]
 SPEED = ["bench-compare BASE=HEAD~1 SECONDS=40"]
-JAVA = [".venv/.hive-installed", "test-java", "test-hooks", "test-hive PART=quick"]
+JAVA = [".venv/.hive-installed", "test-java", "test-hooks PART=quick", "test-hive PART=quick"]
 
 
 def _run(tmp_path, ci, tools, fails=""):

@@ -19,7 +19,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -239,7 +239,8 @@ SWITCHES = (
 )
 
 
-def session(jar: str, home: Path) -> SparkSession:
+def session(jars: Sequence[str | Path], extensions: Sequence[str], home: Path) -> SparkSession:
+    """A session in this process, which has no other."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.memory": "2g",
@@ -248,8 +249,8 @@ def session(jar: str, home: Path) -> SparkSession:
         "spark.driver.extraJavaOptions": " ".join(("-Duser.timezone=UTC", *SHORT_LIVED)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.jars": f"{jar},{RELEASES['1.2.0'].jar}",
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
+        "spark.jars": ",".join(map(str, jars)),
+        "spark.sql.extensions": ",".join(extensions),
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "Europe/Berlin",
@@ -273,9 +274,9 @@ def scans(plan: Any) -> Iterator[Any]:
         yield from scans(plan.executedPlan())
     elif name.endswith("QueryStageExec"):
         yield from scans(plan.plan())
-    elif name in ("FileSourceScanExec", "DynamicScan"):
-        yield plan
     else:
+        if name in ("FileSourceScanExec", "DynamicScan"):
+            yield plan
         children, subqueries = plan.children(), plan.subqueries()
         for i in range(children.size()):
             yield from scans(children.apply(i))
@@ -301,6 +302,7 @@ def class_sent(spark: SparkSession, node: Any) -> str:
 
 
 def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[str, Any]:
+    """The rows of a query and the scans of its plan. ``error``: why it failed instead."""
     for key, value in settings.items():
         spark.conf.set(key, value)
     try:
@@ -311,6 +313,14 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
         names = [scan.nodeName() for scan in nodes]
         sent = [class_sent(spark, scan) for scan in nodes if scan.getClass().getSimpleName() == "DynamicScan"]
         return {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
+    except Exception as error:
+        return {
+            "error": f"{type(error).__name__}: {str(error)[:2000]}",
+            "rows": [],
+            "files": -1,
+            "names": [],
+            "sent": [],
+        }
     finally:
         for key in settings:
             spark.conf.unset(key)
@@ -346,10 +356,9 @@ def compared(spark: SparkSession, sql: str, way: str) -> dict[str, Any]:
     }
 
 
-def main(jar: str, home: Path, out: Path) -> None:
-    spark = session(jar, home)
+def told(spark: SparkSession, home: Path) -> dict[str, Any]:
+    """What each story, random join and switch came to, over the views of the tables of ``home``."""
     spark.conf.set("spark.sargo.dynamic", "false")
-    write_tables(spark, home)
     fake = FakeSidecar()
     truth = Truth({name: rows_of(spark, name) for name in ("fact", "fact_mor", "places")})
     fake.answer = truth
@@ -364,15 +373,21 @@ def main(jar: str, home: Path, out: Path) -> None:
         print(story.name, flush=True)
         for way, settings in WAYS.items():
             truth.skipped.clear()
-            try:
-                result = run(spark, story, {**settings, "spark.sargo.dynamic": "subquery"})
-            except Exception as error:
-                result = {"rows": [f"{type(error).__name__}: {str(error)[:2000]}"], "files": -1}
+            result = run(spark, story, {**settings, "spark.sargo.dynamic": "subquery"})
             results[story.name][way] = {**result, "asked": list(truth.skipped)}
     results["random"] = {} if chosen else {sql: compared(spark, sql, way) for sql, way in _random_joins()}
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
-    out.write_text(json.dumps(results, indent=1), encoding="utf-8")
     fake.close()
+    return results
+
+
+def main(jar: str, home: Path, out: Path) -> None:
+    own = "io.sargo.spark.SargoExtensions"
+    hudi = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+    spark = session([jar, RELEASES["1.2.0"].jar], [hudi, own], home)
+    spark.conf.set("spark.sargo.dynamic", "false")
+    write_tables(spark, home)
+    out.write_text(json.dumps(told(spark, home), indent=1), encoding="utf-8")
     spark.stop()
 
 

@@ -18,7 +18,7 @@ from tests.handler.spark.extension.dynamic_truth import Rows, file_id
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["FILES", "ROWS", "rows_of", "write_tables"]
+__all__ = ["CHANGED", "FACT", "FILES", "PLACES", "ROWS", "rows_of", "write_tables"]
 
 ROWS, FILES = 800, 8
 _FACT = """
@@ -28,6 +28,10 @@ _FACT = """
            cast(id / 4 as decimal(10, 2)) dec, cast(id as double) dbl,
            if(id % 5 = 0, null, cast(id as int)) n, cast(id % 40 as int) g, cast(id * 3 as int) v, 1L seen
     from range({low}, {high})"""
+FACT = _FACT.format(low=0, high=ROWS)
+#: What the log files of ``fact_mor`` say.
+CHANGED = _FACT.format(low=300, high=308).replace("cast(id * 3 as int) v, 1L", "cast(-id as int) v, 2L")
+PLACES = "select cast(id as int) g, concat('place ', id) name, 1L seen from range(40)"
 #: Column -> its internal form, as SQL.
 _INTERNAL = {
     **{name: name for name in ("k", "big", "s", "n", "g", "v")},
@@ -68,13 +72,10 @@ def write_tables(spark: SparkSession, home: Path) -> None:
         writer.option("hoodie.datasource.write.operation", operation).mode("append").save(str(home / name))
 
     for name in ("fact", "fact_mor"):
-        write(name, _FACT.format(low=0, high=ROWS), "bulk_insert", "k", FILES)
-    changed = _FACT.format(low=300, high=308).replace("cast(id * 3 as int) v, 1L", "cast(-id as int) v, 2L")
-    write("fact_mor", changed, "upsert", "k", 1)
-    places = "select cast(id as int) g, concat('place ', id) name, 1L seen from range(40)"
-    write("places", places, "bulk_insert", "g", 4)
-    in_partitions = f"select *, k % 4 p from ({_FACT.format(low=0, high=ROWS)})"
-    write("fact_p", in_partitions, "bulk_insert", "k", 2, "p")
+        write(name, FACT, "bulk_insert", "k", FILES)
+    write("fact_mor", CHANGED, "upsert", "k", 1)
+    write("places", PLACES, "bulk_insert", "g", 4)
+    write("fact_p", f"select *, k % 4 p from ({FACT})", "bulk_insert", "k", 2, "p")
     for name in ("fact", "fact_p", "fact_mor", "places"):
         spark.read.format("hudi").load(str(home / name)).createOrReplaceTempView(name)
 
@@ -84,7 +85,8 @@ def rows_of(spark: SparkSession, name: str) -> Rows:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     columns = [column for column in _INTERNAL if column in spark.table(name).columns]
     selected = ", ".join(f"{_INTERNAL[column]} {column}" for column in columns)
-    for row in spark.sql(f"select _hoodie_file_name file, {selected} from {name}").collect():
+    file = "_hoodie_file_name" if "_hoodie_file_name" in spark.table(name).columns else "input_file_name()"
+    for row in spark.sql(f"select {file} file, {selected} from {name}").collect():
         values = {column: row[column] for column in columns}
         if "dec" in values:
             values["dec"] = Decimal(values["dec"])

@@ -26,6 +26,7 @@ def results(tmp_path_factory):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
 def test_rows_are_those_without_dynamic_pruning(results, story, way):
+    assert not [run["error"] for run in (results[story.name][way], results[story.name]["without"]) if "error" in run]
     assert results[story.name][way]["rows"] == results[story.name]["without"]["rows"]
 
 
@@ -37,8 +38,10 @@ def test_files_are_read_that_have_a_key(results, story, way):
 
 @pytest.mark.parametrize("setting", ["auto", "subquery"])
 def test_random_joins_have_the_rows_without_their_keys(results, setting):
-    runs = results["random"]
-    assert runs
+    """In ANSI mode some fail: a key that no TINYINT holds."""
+    runs = {sql: run for sql, run in results["random"].items() if "error" not in run["false"]}
+    assert len(runs) > len(results["random"]) // 2
+    assert not [sql for sql, run in runs.items() if "error" in run[setting]]
     assert not [sql for sql, run in runs.items() if run[setting]["rows"] != run["false"]["rows"]]
     assert any(run[setting]["files"] < run["false"]["files"] for run in runs.values())
 
