@@ -33,7 +33,7 @@ from tests.handler.spark.extension.random_joins import random_join
 from tests.jvm_flags import SHORT_LIVED
 from tests.tables.releases import RELEASES
 
-__all__ = ["STORIES", "SWITCHES", "WAYS", "Story", "Switch"]
+__all__ = ["FAILING", "STORIES", "SWITCHES", "WAYS", "Story", "Switch"]
 
 RANDOM_JOINS, RANDOM_SEED = int(os.environ.get("RANDOM_JOINS", "40")), int(os.environ.get("RANDOM_SEED", "1"))
 _NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
@@ -187,6 +187,17 @@ STORIES = (
     Story("a join in EXISTS", f"select k from fact_mor m where exists (select 1 from fact f join {_keys(_TWO)} t on f.k = t.x where f.k = m.k)", 10),
     Story("a join in a scalar subquery of the keys", f"select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where t.x > (select min(o.k) from fact o join {_keys('(305), (306)')} u on o.k = u.x)", {**dict.fromkeys(WAYS, 9), "broadcast": 2}),
 )  # fmt: skip
+
+
+#: A row whose key fails, as a cast does in ANSI mode.
+_FAILS = "(select element_at(array(105), i) x from values (1), (0) t(i))"
+_NO_PLACES = "(select g from places where g > 1000)"
+#: Name -> (ways, the query): Spark looks at no row whose key fails, for another side has no rows.
+FAILING = {
+    "below a join of no rows": (("broadcast", "shuffled"), f"select f.k from fact f join (select /*+ broadcast(p) */ a.x from {_FAILS} a join (select g from fact_mor where g > 1000) p on p.g = a.x) t on f.k = t.x"),
+    "the scan has no rows": (("broadcast", "shuffled"), f"select /*+ broadcast(f) */ f.k from (select k from fact where k > 100000) f join {_FAILS} t on f.k = t.x"),
+    "a broadcast after one of no rows": (("plain broadcast",), f"select f.k from (select k, g from fact where k > 10) f join {_NO_PLACES} p on p.g = f.g join {_FAILS} t on f.k = t.x"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -376,6 +387,9 @@ def told(spark: SparkSession, home: Path) -> dict[str, Any]:
             result = run(spark, story, {**settings, "spark.sargo.dynamic": "subquery"})
             results[story.name][way] = {**result, "asked": list(truth.skipped)}
     results["random"] = {} if chosen else {sql: compared(spark, sql, way) for sql, way in _random_joins()}
+    results["failing"] = {
+        f"{name}, {way}": compared(spark, sql, way) for name, (ways, sql) in FAILING.items() for way in ways
+    }
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
     fake.close()
     return results

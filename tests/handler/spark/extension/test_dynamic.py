@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.handler.spark.extension.dynamic_stories import STORIES, SWITCHES, WAYS
+from tests.handler.spark.extension.dynamic_stories import FAILING, STORIES, SWITCHES, WAYS
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
 JAR = ROOT / "handler/java/spark/target/3.5/sargo-spark-3.5_2.12.jar"
@@ -44,6 +44,12 @@ def test_random_joins_have_the_rows_without_their_keys(results, setting):
     assert not [sql for sql, run in runs.items() if "error" in run[setting]]
     assert not [sql for sql, run in runs.items() if run[setting]["rows"] != run["false"]["rows"]]
     assert any(run[setting]["files"] < run["false"]["files"] for run in runs.values())
+
+
+def test_a_key_that_fails_fails_no_query_that_does_not_look_at_it(results):
+    assert len(results["failing"]) == sum(len(ways) for ways, _ in FAILING.values())
+    for name, runs in results["failing"].items():
+        assert [(run["rows"], run.get("error")) for run in runs.values()] == [([], None)] * 3, name
 
 
 @pytest.mark.parametrize("way", ["shuffled", "plain shuffled", "plain broadcast"])

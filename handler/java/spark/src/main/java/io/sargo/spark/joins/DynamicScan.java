@@ -99,10 +99,13 @@ public final class DynamicScan extends ListPlan {
     }
   }
 
+  private static Expression inner(Expression one) {
+    return one instanceof DynamicPruningExpression ? ((DynamicPruningExpression) one).child() : one;
+  }
+
   private void narrow() {
     for (Expression one : Conditions.conjuncts(condition)) {
-      Expression inner =
-          one instanceof DynamicPruningExpression ? ((DynamicPruningExpression) one).child() : one;
+      Expression inner = inner(one);
       if (inner instanceof InSubqueryExec) {
         Expression key = ((InSubqueryExec) inner).child();
         Option<Object[]> keys = ((InSubqueryExec) inner).values();
@@ -110,6 +113,30 @@ public final class DynamicScan extends ListPlan {
           index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
         }
       }
+    }
+  }
+
+  /**
+   * Spark's own would fail the query with a subquery. Its keys may fail for a row that the join
+   * does not look at. Without them the scan is not narrowed; the join itself fails where it needs
+   * that row.
+   */
+  @Override
+  public synchronized void waitForSubqueries() {
+    for (Expression one : Conditions.conjuncts(condition)) {
+      Expression inner = inner(one);
+      if (inner instanceof InSubqueryExec) {
+        wait((InSubqueryExec) inner);
+      }
+    }
+  }
+
+  private static void wait(InSubqueryExec keys) {
+    try {
+      keys.updateResult();
+    } catch (Exception | LinkageError e) {
+      Cancelled.rethrow(e);
+      LOG.warn("sargo: not narrowed by the keys of a join, because of {}", e.toString(), e);
     }
   }
 
