@@ -14,7 +14,8 @@ The distinct keys are collected before the join, which is an inner or a left sem
                                 text where both bounds are equal. The plan's reasons say so
 
 A NULL key matches no row. Where the types of column and key differ, Spark's analyser decides to which type each side is
-cast, and Spark casts the keys. When that result is not supported, nothing is skipped, and the plan says why.
+cast, and Spark casts the keys. When that result is not supported, or the keys fail (a cast in ANSI mode), nothing is
+skipped, and the plan says why.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
@@ -123,7 +125,7 @@ def prune_by_join(
         operand, types = _sides(spark, schema, column, given.schema[0])
         keys = collect_keys(given, _KEY, types, most_keys)
         parts.append(_is_a_key(operand, keys, most_keys))
-    except (SargoError, PySparkException) as error:
+    except (SargoError, PySparkException, Py4JError) as error:
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))

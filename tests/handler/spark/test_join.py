@@ -7,6 +7,8 @@ import random
 from decimal import Decimal
 
 import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from evaluator.language.errors import SargoError, UnsupportedError
@@ -239,6 +241,16 @@ def test_what_spark_does_not_compare_skips_nothing(spark, opened, column, kind):
     assert any(reason.text.startswith("the join:") for reason in plan.reasons)
     with pytest.raises(SargoError):
         prune_by_join(spark, opened, column, dimension, strict=True)
+
+
+def test_a_key_that_fails_skips_nothing(spark, opened):
+    """As a cast does in ANSI mode. Spark 3.5 tells an error of the JVM, later ones an error of PySpark."""
+    dimension = spark.range(2).selectExpr("element_at(array(31), int(id)) AS key")
+    plan = prune_by_join(spark, opened, "i", dimension)
+    assert len(plan.kept_rows) == len(plan.slices)
+    assert any(reason.text.startswith("the join:") for reason in plan.reasons)
+    with pytest.raises((PySparkException, Py4JError), match="INVALID_INDEX_OF_ZERO"):
+        prune_by_join(spark, opened, "i", dimension, strict=True)
 
 
 def test_the_key_is_found_by_name(spark, opened):

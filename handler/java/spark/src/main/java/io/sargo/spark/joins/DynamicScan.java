@@ -126,12 +126,12 @@ public final class DynamicScan extends ListPlan {
     for (Expression one : Conditions.conjuncts(condition)) {
       Expression inner = inner(one);
       if (inner instanceof InSubqueryExec) {
-        wait((InSubqueryExec) inner);
+        awaitKeys((InSubqueryExec) inner);
       }
     }
   }
 
-  private static void wait(InSubqueryExec keys) {
+  private static void awaitKeys(InSubqueryExec keys) {
     try {
       keys.updateResult();
     } catch (Exception | LinkageError e) {
