@@ -26,7 +26,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.bench.sidecar import serving
-from tests.handler.spark.extension.dynamic_stories import scans, session
+from tests.handler.spark.extension.dynamic_runs import hudi_session, scans
 from tests.tpc.spellings import SPECIFICATION
 from tests.tpch.parameters import QUALIFICATION
 from tests.tpch.scans import SCANS
@@ -129,7 +129,7 @@ def main(given: argparse.Namespace) -> int:
     print(lines[0], flush=True)
     with contextlib.ExitStack() as stack:
         port, _ = stack.enter_context(serving(str(tables)))
-        spark = session(given.jar, given.folder)
+        spark = hudi_session(given.jar, given.folder)
         spark.conf.unset("spark.sargo.dynamic.subquery.min.bytes")
         spark.conf.set("spark.sargo.sidecar.address", f"127.0.0.1:{port}")
         spark.conf.set("spark.sargo.sidecar.timeout.ms", "20000")

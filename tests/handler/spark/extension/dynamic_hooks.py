@@ -17,7 +17,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from handler.shipped.artefacts import spark_jar
-from tests.handler.spark.extension.dynamic_stories import session, told
+from tests.handler.spark.extension.dynamic_runs import session, told
 from tests.handler.spark.extension.dynamic_tables import CHANGED, FACT, FILES, PLACES
 from tests.handler.spark.extension.hooks import named_as_hudis, stand_in, table
 

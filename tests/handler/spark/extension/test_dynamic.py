@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.extension, pytest.mark.skipif(bool(MISSING), reason=f"
 def results(tmp_path_factory):
     home = tmp_path_factory.mktemp("dynamic")
     out = home / "results.json"
-    command = [str(PYTHON), "-m", "tests.handler.spark.extension.dynamic_stories", str(JAR), str(home), str(out)]
+    command = [str(PYTHON), "-m", "tests.handler.spark.extension.dynamic_runs", str(JAR), str(home), str(out)]
     subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=3000)
     return json.loads(out.read_text(encoding="utf-8"))
 
