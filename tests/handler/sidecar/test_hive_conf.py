@@ -93,6 +93,7 @@ def test_the_container_starts_with_its_own_environment_and_a_secret_only(main_co
             assert json.loads(process.stderr.readline())["host"] == "0.0.0.0"
         finally:
             process.terminate()
+            process.stderr.read()  # its last lines find a reader
     assert process.returncode == 0
 
 

@@ -243,8 +243,9 @@ def test_pages_show_metrics_and_health_and_nothing_else(sidecar, main_cow, names
     assert 'sargo_request_seconds_count{method="prune"} 1.0' in text
     assert str(main_cow) not in text
     assert json.loads(urllib.request.urlopen(f"{page}/healthz", timeout=20).read())["status"] == "ok"
-    with pytest.raises(urllib.error.HTTPError, match="404"):
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
         urllib.request.urlopen(f"{page}/", timeout=20)
+    refused.value.close()
 
 
 def test_the_log_is_json_and_holds_no_values_unless_asked(sidecar, main_cow, names):

@@ -30,7 +30,8 @@ def get(running, path="/", password=None, **headers):
         with urllib.request.urlopen(asked, timeout=20) as answer:
             return answer.status, answer.headers, answer.read().decode()
     except urllib.error.HTTPError as error:
-        return error.code, error.headers, error.read().decode()
+        with error:
+            return error.code, error.headers, error.read().decode()
 
 
 def state(running, **given):
@@ -152,7 +153,8 @@ def test_only_reading_is_allowed(sidecar, main_cow):
         asked = urllib.request.Request(f"http://127.0.0.1:{running.sidecar.metrics_port}/", method=method, data=b"x")
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(asked, timeout=20)
-        assert refused.value.code == 405
+        with refused.value:
+            assert refused.value.code == 405
 
 
 def test_many_pages_make_one_document_a_second(sidecar, main_cow, monkeypatch):

@@ -1,8 +1,10 @@
 """The planning process: its answers are the planner's, and its time and memory end."""
 
 import os
+import re
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -112,10 +114,18 @@ def test_a_process_that_ends_costs_one_answer(process, folder):
 
 
 def test_memory_is_limited(folder):
-    """The process itself needs some 100 MiB of data; the list of comparisons of this filter needs 100 MiB more."""
-    process = PlanningProcess(60.0, 160 << 20)
+    """The process has room for a small filter; the list of comparisons of the other one needs tens of MiB more."""
+    source, small = source_of(folder), job(source_of(folder), hostile.encoded(hostile.less(3)))
+    process = PlanningProcess(60.0, 2 << 30)
     try:
-        source = source_of(folder)
+        process.ask(small)
+        status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
+    finally:
+        process.stop()
+    held = int(re.search(r"^VmData:\s*(\d+) kB$", status, re.MULTILINE)[1]) << 10
+    process = PlanningProcess(60.0, held + (8 << 20))
+    try:
+        assert process.ask(small).skipped.any()
         with pytest.raises(PlanningFailed) as failed:
             process.ask(job(source, hostile.encoded(hostile.one_of(15_000))))
         assert failed.value.is_final

@@ -42,9 +42,11 @@ def health(one):
 
 def page_status(one):
     try:
-        return urllib.request.urlopen(f"http://127.0.0.1:{one.sidecar.metrics_port}/healthz", timeout=20).status
+        with urllib.request.urlopen(f"http://127.0.0.1:{one.sidecar.metrics_port}/healthz", timeout=20) as answer:
+            return answer.status
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def test_tables_are_open_before_health_says_so_and_none_that_cannot_be_opened_prevents_it(
