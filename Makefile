@@ -10,7 +10,8 @@ HIVE_STAMP := $(VENV)/.hive-installed
 DOCS_STAMP := $(VENV)/.docs-installed
 TPCH_STAMP := $(VENV)/.tpch-installed
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.10 --no-header --no-annotate --quiet
-SPARK35 := $(VENV)/spark35
+export RELEASE35 ?= 3.5.5
+export SPARK35 := $(VENV)/$(if $(filter 3.5.5,$(RELEASE35)),spark35,spark-$(RELEASE35))
 RELEASE ?= 4.3.0
 SPARK4 := $(VENV)/spark-$(RELEASE)
 CONNECT := $(VENV)/connect
@@ -90,14 +91,14 @@ test-oldest: $(OLDEST)/.installed ## Run make test with the oldest libraries tha
 test-spark: install ## Run every test on Spark
 	$(BIN)/python -m pytest -m spark
 
-test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
+test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5 (RELEASE35=3.5.9)
 	$(SPARK35)/bin/python -m pytest -m spark
 
 test-spark4: $(SPARK4)/.installed jar-spark ## Run every test on Spark, and the extension's plans, with another Spark 4 (RELEASE=4.2.1)
 	$(SPARK4)/bin/python -m pytest -m spark
 	SARGO_EXTENSION=$(PART) $(SPARK4)/bin/python -m pytest -m extension $(HOOKS)
 
-test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of four releases of Hudi on Spark 3.5 with the session extension (PART=quick: one, no writes)
+test-extension: $(SPARK35)/.installed jar-spark ## Run queries and writes of four releases of Hudi on Spark 3.5 with the session extension (PART=quick: one, no writes; RELEASE35=3.5.9)
 	SARGO_EXTENSION=$(PART) $(BIN)/python -m pytest -m extension tests/handler/spark/extension
 
 test-hooks: install jar-spark ## Run the extension's plans on Spark 4, over Parquet files named as Hudi's (PART=quick: without most joins)
@@ -125,10 +126,10 @@ $(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hud
 	$(PYTHON) -m venv $(SPARK35)
 	$(SPARK35)/bin/pip install --quiet --requirement requirements.lock
 	$(SPARK35)/bin/pip install --quiet --no-deps --editable .
-	$(SPARK35)/bin/pip install --quiet 'pyspark[connect]==3.5.5' setuptools
+	$(SPARK35)/bin/pip install --quiet 'pyspark[connect]==$(RELEASE35)' setuptools
 	# Its extra asks for numpy 1, without need; pyarrow needs the numpy of the lock file.
 	grep '^numpy==' requirements.lock | $(SPARK35)/bin/pip install --quiet --no-deps --requirement /dev/stdin
-	$(MAVEN) -q dependency:get -Dtransitive=false -Dartifact=org.apache.spark:spark-connect_2.12:3.5.5
+	$(MAVEN) -q dependency:get -Dtransitive=false -Dartifact=org.apache.spark:spark-connect_2.12:$(RELEASE35)
 	touch $@
 
 $(SPARK4)/.installed: $(STAMP) # Spark 4 of another line than the lock file's

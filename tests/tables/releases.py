@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parent.parent.parent
-PYTHON = ROOT / ".venv" / "spark35" / "bin" / "python"
+PYTHON = ROOT / os.environ.get("SPARK35", ".venv/spark35") / "bin" / "python"
 BUNDLE = "hudi-spark3.5-bundle_2.12"
 
 

@@ -34,7 +34,8 @@ def test_real_records_decode_as_fastavro_does(hudi_table, name):
             decoder = ColumnStatsDecoder(layer.hfile.schema)
             for block in layer.hfile.blocks():
                 for _, start, end in entries(block):
-                    assert decoder._decode(block, start, end) == decoder._by_reference(block, start, end)
+                    decoded, expected = (read(block, start, end) for read in (decoder._decode, decoder._by_reference))
+                    assert repr(decoded) == repr(expected)  # NaN equals NaN
                     seen += 1
     assert seen > 10
 

@@ -105,7 +105,7 @@ def test_real_records(hudi_table, always_lockstep, name, partition):
         for layer in metadata.layers(group):
             if isinstance(layer, Records):
                 found, together = in_lockstep(layer.hfile)
-                assert found == one_by_one(layer.hfile)
+                assert repr(found) == repr(one_by_one(layer.hfile))  # NaN equals NaN
                 seen += len(found)
                 fast += together
     assert seen > 0

@@ -16,7 +16,7 @@ from tests.index_store.replay import commits, replay
 from tests.torture.memory_storage import MemoryStorage
 from tests.torture.tables import subject
 
-VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
+VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9, "1.2.1": 9}
 
 
 def as_replayed(slices):

@@ -22,7 +22,7 @@ from tests.conformance.stored_truth import unpack
 from tests.hive.server import free_port
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
-SPARK = "3.5.5"
+SPARK = os.environ.get("RELEASE35", "3.5.5")
 CONNECT = Path.home() / f".m2/repository/org/apache/spark/spark-connect_2.12/{SPARK}/spark-connect_2.12-{SPARK}.jar"
 HUDI = RELEASES["1.2.0"]
 _START_SECONDS = 120
