@@ -7,11 +7,12 @@
     answer, or ``PlanningFailed``           ◄──  plans the filter
 
 Python threads share one interpreter lock. A filter that is planned in a thread delays the answers to everybody else,
-and it cannot be ended. This process has a lock of its own, and three limits:
+and it cannot be ended. This process has a lock of its own, and four limits:
 
     limit                                  is kept by
     -------------------------------------  ---------------------------------------------------------------------
     CPU seconds of one job                 a timer of the process; the job ends, and the tables are closed
+    the same, where no exception ends it   the operating system (RLIMIT_CPU); the process ends
     memory of the process                  the operating system (RLIMIT_DATA); the job ends with MemoryError
     seconds, when the process hangs        the sidecar, which ends the process; the next job starts a new one
 
@@ -27,11 +28,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -79,6 +82,8 @@ serve(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
 """
 #: CPU seconds after which the timer fires again, if its first exception was lost in a destructor.
 _AGAIN_SECONDS = 0.5
+#: CPU seconds beyond its limit after which the process is ended, when no exception has ended the job.
+_GRACE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +210,7 @@ def serve(descriptor: int, cpu_seconds: float, max_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(_NICE)
-    _limit_memory(max_bytes)
+    _limit_process(max_bytes)
     tables = _Tables(max_bytes // _TABLE_SHARE)
     while True:
         try:
@@ -286,14 +291,33 @@ def _cpu_limit(seconds: float) -> Iterator[None]:
 
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
+    _end_after(seconds + _GRACE_SECONDS)
     try:
         yield
     finally:
+        _end_after(None)
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_IGN)
 
 
-def _limit_memory(max_bytes: int) -> None:
+def _end_after(seconds: float | None) -> None:
+    """Let the system end the process when it has used so many CPU seconds more (SIGXCPU); None: never.
+
+    CPython 3.11 without memory for a single number tries again for ever to enter an ``except``, and looks at no signal
+    meanwhile.
+    """
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = resource.RLIM_INFINITY if seconds is None else math.ceil(time.process_time() + seconds)
+    if hard != resource.RLIM_INFINITY and (limit == resource.RLIM_INFINITY or limit > hard):
+        limit = hard
+    with contextlib.suppress(ValueError, OSError):  # a system without this limit
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def _limit_process(max_bytes: int) -> None:
+    """Bound the memory, and leave no core file when the process is ended."""
     try:
         import resource
     except ImportError:  # Windows
@@ -302,6 +326,8 @@ def _limit_memory(max_bytes: int) -> None:
     limit = max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard)
     with contextlib.suppress(ValueError, OSError):  # a system without this limit
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def _resident_bytes() -> int:

@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,20 @@ def test_a_process_that_ends_costs_one_answer(process, folder):
     assert process.ask(job(source, text)).skipped.any()
 
 
+def test_what_looks_at_no_signal_is_ended_by_the_system():
+    """As an interpreter without memory is, which tries for ever to handle that."""
+    program = """
+import itertools
+from handler.sidecar.decisions.planning_process import _cpu_limit
+with _cpu_limit(0.1):
+    pass
+with _cpu_limit(0.1):
+    sum(itertools.repeat(0))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, check=False)
+    assert ended.returncode == -signal.SIGXCPU
+
+
 def test_memory_is_limited(folder):
     """The process has room for a small filter; the list of comparisons of the other one needs tens of MiB more."""
     source, small = source_of(folder), job(source_of(folder), hostile.encoded(hostile.less(3)))
@@ -123,7 +139,7 @@ def test_memory_is_limited(folder):
     finally:
         process.stop()
     held = int(re.search(r"^VmData:\s*(\d+) kB$", status, re.MULTILINE)[1]) << 10
-    process = PlanningProcess(60.0, held + (8 << 20))
+    process = PlanningProcess(5.0, held + (8 << 20))
     try:
         assert process.ask(small).skipped.any()
         with pytest.raises(PlanningFailed) as failed:
