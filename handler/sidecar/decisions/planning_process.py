@@ -82,7 +82,8 @@ serve(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
 """
 #: CPU seconds after which the timer fires again, if its first exception was lost in a destructor.
 _AGAIN_SECONDS = 0.5
-#: CPU seconds beyond its limit after which the process is ended, when no exception has ended the job.
+#: CPU seconds beyond its limit after which the process is ended, when no exception has ended the job: CPython 3.11
+#: without memory for a single number tries for ever to enter an ``except``, and looks at no signal meanwhile.
 _GRACE_SECONDS = 2.0
 
 
@@ -210,7 +211,8 @@ def serve(descriptor: int, cpu_seconds: float, max_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(_NICE)
-    _limit_process(max_bytes)
+    _limit("RLIMIT_DATA", max_bytes)
+    _limit("RLIMIT_CORE", 0)  # nobody reads the memory of a process that was ended
     tables = _Tables(max_bytes // _TABLE_SHARE)
     while True:
         try:
@@ -290,44 +292,27 @@ def _cpu_limit(seconds: float) -> Iterator[None]:
         raise _OutOfTime
 
     signal.signal(signal.SIGPROF, stop)
+    _limit("RLIMIT_CPU", math.ceil(time.process_time() + seconds + _GRACE_SECONDS))
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
-    _end_after(seconds + _GRACE_SECONDS)
     try:
         yield
     finally:
-        _end_after(None)
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_IGN)
+        _limit("RLIMIT_CPU", None)
 
 
-def _end_after(seconds: float | None) -> None:
-    """Let the system end the process when it has used so many CPU seconds more (SIGXCPU); None: never.
-
-    CPython 3.11 without memory for a single number tries again for ever to enter an ``except``, and looks at no signal
-    meanwhile.
-    """
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    limit = resource.RLIM_INFINITY if seconds is None else math.ceil(time.process_time() + seconds)
-    if hard != resource.RLIM_INFINITY and (limit == resource.RLIM_INFINITY or limit > hard):
-        limit = hard
-    with contextlib.suppress(ValueError, OSError):  # a system without this limit
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
-
-
-def _limit_process(max_bytes: int) -> None:
-    """Bound the memory, and leave no core file when the process is ended."""
+def _limit(name: str, most: int | None) -> None:
+    """Set a limit that the operating system keeps, as far as it may be raised; None: none."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard)
+    kind: int = getattr(resource, name)
     with contextlib.suppress(ValueError, OSError):  # a system without this limit
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        _, hard = resource.getrlimit(kind)
+        bounds = [bound for bound in (most, hard) if bound is not None and bound != resource.RLIM_INFINITY]
+        resource.setrlimit(kind, (min(bounds, default=resource.RLIM_INFINITY), hard))
 
 
 def _resident_bytes() -> int:

@@ -117,7 +117,8 @@ def test_what_looks_at_no_signal_is_ended_by_the_system():
     """As an interpreter without memory is, which tries for ever to handle that."""
     program = """
 import itertools
-from handler.sidecar.decisions.planning_process import _cpu_limit
+from handler.sidecar.decisions.planning_process import _cpu_limit, _limit
+_limit("RLIMIT_CORE", 0)
 with _cpu_limit(0.1):
     pass
 with _cpu_limit(0.1):
@@ -127,8 +128,26 @@ with _cpu_limit(0.1):
     assert ended.returncode == -signal.SIGXCPU
 
 
+def test_a_job_without_memory_is_refused_for_good():
+    program = """
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from handler.sidecar.decisions import planning_process as planning
+held = int(re.search(r"VmData:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
+planning._limit("RLIMIT_DATA", held + (64 << 20))
+planning._WORK = {"plan": lambda *_: bytearray(1 << 30)}
+tables = SimpleNamespace(open=lambda source: None, close=lambda: None)
+job = SimpleNamespace(source=SimpleNamespace(as_of=None), query=None, limits=None, wanted="plan")
+failed = planning._answer(job, tables, 60.0)
+print(failed.why, failed.is_final)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "the filter takes more memory than planning_bytes True"
+
+
 def test_memory_is_limited(folder):
-    """The process itself needs some 100 MiB of data (80 from Python 3.15 on); this filter's comparisons need more."""
+    """The process has too little for a long filter, with many versions of Python and Arrow even for itself."""
     process = PlanningProcess(5.0, (160 if sys.version_info < (3, 15) else 120) << 20)
     try:
         source = source_of(folder)

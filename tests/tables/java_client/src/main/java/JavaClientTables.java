@@ -22,6 +22,7 @@ import org.apache.hudi.common.model.HoodieKey;
 import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.common.model.HoodieTableType;
 import org.apache.hudi.common.table.HoodieTableMetaClient;
+import org.apache.hudi.common.util.Option;
 import org.apache.hudi.config.HoodieWriteConfig;
 import org.apache.hudi.storage.hadoop.HadoopStorageConfiguration;
 
@@ -93,7 +94,7 @@ public final class JavaClientTables {
         .setPayloadClassName(DefaultHoodieRecordPayload.class.getName())
         .initTable(storage, folder.toString());
     Properties given = new Properties();
-    given.setProperty("hoodie.embed.timeline.server", "false"); // its jar is not in the registry
+    given.setProperty("hoodie.embed.timeline.server", "false"); // its jar is not on Maven Central
     given.setProperty("hoodie.write.markers.type", "direct");
     given.setProperty("hoodie.index.type", "SIMPLE");
     given.setProperty("hoodie.metadata.enable", "true");
@@ -124,8 +125,8 @@ public final class JavaClientTables {
       List<HoodieKey> keys = IntStream.of(4, 5, 21).mapToObj(JavaClientTables::key).collect(Collectors.toList());
       end(client, deleted, client.delete(keys, deleted));
       if (type == HoodieTableType.MERGE_ON_READ) {
-        String compacted = client.scheduleCompaction(org.apache.hudi.common.util.Option.empty()).get().toString();
-        client.commitCompaction(compacted, client.compact(compacted), org.apache.hudi.common.util.Option.empty());
+        String compacted = client.scheduleCompaction(Option.empty()).get().toString();
+        client.commitCompaction(compacted, client.compact(compacted), Option.empty());
       }
       String last = client.startCommit();
       end(client, last, client.upsert(rows(3, IntStream.of(2, 31, 33, 40)), last));
