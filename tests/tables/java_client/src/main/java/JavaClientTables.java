@@ -2,8 +2,6 @@ import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.LocalDate;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
 import java.util.stream.Collectors;
@@ -51,7 +49,8 @@ public final class JavaClientTables {
   }
 
   /** The rows with these numbers, as the writer of this commit has them. */
-  private static List<HoodieRecord<DefaultHoodieRecordPayload>> rows(int commit, IntStream numbers) {
+  private static List<HoodieRecord<DefaultHoodieRecordPayload>> rows(
+      int commit, IntStream numbers) {
     return numbers.mapToObj(number -> row(commit, number)).collect(Collectors.toList());
   }
 
@@ -61,12 +60,18 @@ public final class JavaClientTables {
     row.put("p", "p" + number % 2);
     row.put("i", number % 7 == 3 ? null : commit * 1000 + number);
     row.put("l", number % 9 == 4 ? null : (1L << 40) * (number - 20) + commit);
-    row.put("f", number % 8 == 1 ? null : (float) (number < 10 ? DOUBLES[number % 5] : number / 3.0));
-    row.put("d", number % 5 == 0 ? null : number < 10 ? DOUBLES[number % 5] : number * 1.5 - commit);
+    row.put(
+        "f", number % 8 == 1 ? null : (float) (number < 10 ? DOUBLES[number % 5] : number / 3.0));
+    row.put(
+        "d", number % 5 == 0 ? null : number < 10 ? DOUBLES[number % 5] : number * 1.5 - commit);
     row.put("b", number % 3 == 0 ? null : number % 4 == 1);
     String text = number % 11 == 5 ? "é".repeat(60) + number : "name" + (100 + number);
     row.put("s", number % 6 == 0 ? null : text);
-    row.put("dt", number % 10 == 7 ? null : (int) LocalDate.of(1969, 12, 1).plusDays(9L * number).toEpochDay());
+    row.put(
+        "dt",
+        number % 10 == 7
+            ? null
+            : (int) LocalDate.of(1969, 12, 1).plusDays(9L * number).toEpochDay());
     row.put("t", number % 4 == 2 ? null : -1_000_000L + 86_400_000_123L * number);
     BigDecimal decimal = BigDecimal.valueOf(number * 1337L - 9000, 2);
     row.put("dec", number % 5 == 3 ? null : ByteBuffer.wrap(decimal.unscaledValue().toByteArray()));
@@ -117,12 +122,16 @@ public final class JavaClientTables {
       for (int commit = 0; commit < 2; commit++) {
         String instant = client.startCommit();
         int first = commit * 20;
-        end(client, instant, client.insert(rows(commit, IntStream.range(first, first + 20)), instant));
+        end(
+            client,
+            instant,
+            client.insert(rows(commit, IntStream.range(first, first + 20)), instant));
       }
       String updated = client.startCommit();
       end(client, updated, client.upsert(rows(2, IntStream.of(0, 2, 3, 9, 14, 27)), updated));
       String deleted = client.startCommit();
-      List<HoodieKey> keys = IntStream.of(4, 5, 21).mapToObj(JavaClientTables::key).collect(Collectors.toList());
+      List<HoodieKey> keys =
+          IntStream.of(4, 5, 21).mapToObj(JavaClientTables::key).collect(Collectors.toList());
       end(client, deleted, client.delete(keys, deleted));
       if (type == HoodieTableType.MERGE_ON_READ) {
         String compacted = client.scheduleCompaction(Option.empty()).get().toString();
@@ -134,7 +143,9 @@ public final class JavaClientTables {
   }
 
   private static void end(
-      HoodieJavaWriteClient<DefaultHoodieRecordPayload> client, String instant, List<WriteStatus> done) {
+      HoodieJavaWriteClient<DefaultHoodieRecordPayload> client,
+      String instant,
+      List<WriteStatus> done) {
     if (done.stream().anyMatch(WriteStatus::hasErrors) || !client.commit(instant, done)) {
       throw new IllegalStateException("the write of " + instant + " failed");
     }
