@@ -81,7 +81,7 @@ test-all: install ## Run make test with all cases instead of a share, and other 
 $(OLDEST)/.installed: $(STAMP) # the oldest libraries that pyproject.toml allows, beside the tools of the lock file
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --requirement requirements.lock uv
-	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct $(addprefix --extra=,$(PRODUCT)) pyproject.toml --output-file $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/uv pip compile --quiet --python $(OLDEST)/bin/python --resolution lowest-direct $(addprefix --extra=,$(PRODUCT)) pyproject.toml --output-file $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/pip install --quiet --no-deps --requirement $(OLDEST)/oldest.txt --editable .
 	touch $@
 
