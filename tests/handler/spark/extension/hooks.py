@@ -84,8 +84,8 @@ def main(folder: str) -> None:
     work.mkdir(parents=True)
     spark = session([spark_jar(pyspark.__version__), stand_in(work)], work, {})
     stories = Stories(spark, work)
-    rows = spark.range(400).selectExpr("int(id) i", "concat('s', id % 7) s").repartitionByRange(4, "i")
-    home = named_as_hudis(rows, work / "t")
+    rows = spark.range(400).selectExpr("int(id) i", "concat('s', id % 7) s", "struct(id x, 1 y) st")
+    home = named_as_hudis(rows.repartitionByRange(4, "i"), work / "t")
     fake = FakeSidecar()
     spark.conf.set("spark.sargo.sidecar.address", fake.address)
 
@@ -102,6 +102,8 @@ def main(folder: str) -> None:
     queries: dict[str, Callable[[], DataFrame]] = {
         "a range": lambda: frame().where("i BETWEEN 310 AND 320"),
         "count": lambda: frame().where("i BETWEEN 310 AND 320").selectExpr("count(*)"),
+        "a field of a struct": lambda: frame().where("ST.x BETWEEN 310 AND 320").select("st.Y"),
+        "names in other letters": lambda: frame().where("I BETWEEN 310 AND 320").select("S"),
         "a view": lambda: spark.sql("SELECT s FROM v WHERE i BETWEEN 310 AND 320"),
         "a join with itself": lambda: spark.sql(
             "SELECT a.i FROM v a JOIN v b ON a.i = b.i WHERE a.i BETWEEN 310 AND 320 AND b.i BETWEEN 310 AND 320"

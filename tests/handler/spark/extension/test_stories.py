@@ -63,6 +63,8 @@ def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: st
     most, _ = QUERIES[name]
     assert outcome["equal"], outcome
     assert outcome["files"] <= most, outcome
+    if outcome["files"] < outcome["files_without"]:
+        assert any("Sargo: " in node for node in outcome["nodes"]), outcome
 
 
 def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:

@@ -86,7 +86,14 @@ abstract class KeysAtScan {
     if (node instanceof LogicalRelation) {
       LogicalRelation scan = (LogicalRelation) node;
       NarrowedIndex index = NarrowedIndex.of(scan);
-      return index == null ? node : at(scan, index, filters, key, passed);
+      return index == null
+          ? node
+          : at(
+              scan,
+              index,
+              Conditions.namedAs(scan, filters),
+              Conditions.namedAs(scan, Collections.singletonList(key)).get(0),
+              passed);
     }
     return node;
   }

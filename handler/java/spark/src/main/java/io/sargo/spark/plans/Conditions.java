@@ -6,13 +6,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /** The parts of a filter that must all hold, and which of them are known before the query runs. */
 public final class Conditions {
@@ -53,6 +57,28 @@ public final class Conditions {
       waiting.addAll(Seqs.list(one.children()));
     }
     return false;
+  }
+
+  /**
+   * The same conditions with the names that a scan gives to its columns. In a query they have those
+   * that its author wrote, in letters of any case. Spark renames them when it plans the scan.
+   */
+  public static List<Expression> namedAs(LogicalRelation scan, List<Expression> conditions) {
+    Map<ExprId, String> names =
+        Seqs.list(scan.output()).stream()
+            .collect(Collectors.toMap(Attribute::exprId, Attribute::name, (one, other) -> one));
+    return conditions.stream().map(one -> named(one, names)).collect(Collectors.toList());
+  }
+
+  private static Expression named(Expression condition, Map<ExprId, String> names) {
+    return condition.transform(
+        Rewrite.by(
+            one ->
+                one instanceof AttributeReference
+                        && names.containsKey(((AttributeReference) one).exprId())
+                    ? ((AttributeReference) one)
+                        .withName(names.get(((AttributeReference) one).exprId()))
+                    : null));
   }
 
   /** The same condition over columns that only their names tell apart. */

@@ -88,7 +88,8 @@ public final class NarrowScans extends Rule<LogicalPlan> {
     Scan asked = new Scan(query, table, ReadOptions.instant(options));
     NarrowedIndex index = new NarrowedIndex(relation.location(), asked);
     if (filter != null) {
-      List<Expression> conditions = Conditions.conjuncts(filter.condition());
+      List<Expression> conditions =
+          Conditions.namedAs(scan, Conditions.conjuncts(filter.condition()));
       index = index.under(conditions);
       index.foresee(conditions);
     }
