@@ -64,6 +64,8 @@ def code_and_message(error: Exception) -> tuple[int, str]:
     match error:
         case click.exceptions.Abort():
             return STOPPED, "stopped"
+        case click.UsageError():
+            return BAD_INPUT, _with_place(error)
         case click.ClickException():
             return BAD_INPUT, error.format_message()
         case OutputError():
@@ -102,6 +104,14 @@ def message_line(message: str) -> str:
     """The message in one line; the middle of a long one is left out."""
     line = one_line(message)
     return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 300]} ... {line[-295:]}"
+
+
+def _with_place(error: click.UsageError) -> str:
+    """The error, and where a condition belongs that follows the table with no option before it."""
+    text = error.format_message()
+    options = [] if error.ctx is None else [one.name for one in error.ctx.command.params]
+    is_extra = text.startswith("Got unexpected extra argument") and "where" in options
+    return f"{text}: a condition goes behind --where, in one pair of quotes" if is_extra else text
 
 
 def _code_of_sargo_error(error: SargoError) -> int:

@@ -139,6 +139,8 @@ def test_an_index_that_exists_already_is_bad_input(main_cow_copy):
         (["decode", "AQEA" + "A" * 60], "hive.io.filter.expr.serialized"),
         (["prune", "{table}", "--hive-filter", "AQ\x00"], "holds a NUL character"),
         (["prune", "{table}", "--hive-filter", I_IS_100[10:]], "hive.io.filter.expr.serialized"),
+        (["prune", "{table}", "i = 1"], "extra argument (i = 1): a condition goes behind --where"),
+        (["explain", "{table}", "i", "=", "1"], "extra arguments (i = 1): a condition goes behind --where"),
         (["explain", "{table}", "--where", "i = 1", "--file", "zzz"], "no file slices have an id that starts with zzz"),
         (["files", "{table}", "--partition", "nosuch"], "there is no partition nosuch"),
         (["sql", "SELECT 1"], "CREATE"),
