@@ -4,9 +4,10 @@
     d - interval '3' month        add_months(d, -3), by the widest of both rules for the end of a month
     d + 30, 30 + d, d - 30        date_add(d, 30), date_sub(d, 30): Spark
     datediff(d, '2000-08-23')     datediff(d, DATE '2000-08-23')
+    t - interval '2' hour         t + interval '-2' hour (``evaluator.functions.moved_moments``)
 
-What stands between two constants is computed elsewhere (``evaluator.functions.constants``). Not decided: hours, a
-timestamp moved by an interval, a date less a date.
+What stands between two constants is computed elsewhere (``evaluator.functions.constants``). Not decided: a date moved
+by hours, a date less a date.
 
 Sources: Spark ``BinaryArithmeticWithDatetimeResolver``; Hive ``GenericUDFOPDTIPlus``, ``GenericUDFOPDTIMinus``.
 """
@@ -22,10 +23,10 @@ from evaluator.language.epoch import DAY
 from evaluator.language.interval import point
 from evaluator.language.records import record
 from evaluator.language.semantics import Semantics
-from evaluator.language.time_spans import TimeSpan
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import DATE, INT, Kind
 
-__all__ = ["DateShift", "date_shift", "read_texts_as_dates"]
+__all__ = ["DateShift", "date_shift", "moment_shift", "read_texts_as_dates"]
 
 _DAY_COUNTS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT)
 
@@ -54,6 +55,21 @@ def date_shift(name: str, arguments: Sequence[BoundOperand], semantics: Semantic
     if count.type.kind in _DAY_COUNTS and semantics.dates_count_days:
         return DateShift("date_add" if name == "+" else "date_sub", date, count)
     return None
+
+
+def moment_shift(name: str, arguments: Sequence[BoundOperand]) -> list[BoundOperand] | None:
+    """The moment of a column and the interval that ``+`` adds to it; None where the operator does something else."""
+    if name not in ("+", "-") or len(arguments) != 2:
+        return None
+    moment, span = arguments
+    if name == "+" and span.type.kind.is_timestamp:
+        moment, span = span, moment
+    if isinstance(moment, BoundConstant) or not moment.type.kind.is_timestamp:
+        return None
+    if not isinstance(span, BoundConstant) or not isinstance(span.value, TimeSpan):
+        return None
+    amount = span.value if name == "+" else -span.value
+    return [moment, BoundConstant(amount, point(amount), TIME_SPAN)]
 
 
 def _by_span(date: BoundOperand, span: TimeSpan, semantics: Semantics) -> DateShift | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evaluator.binding.column_operands import column_operand
-from evaluator.binding.date_shifts import DateShift, date_shift, read_texts_as_dates
+from evaluator.binding.date_shifts import DateShift, date_shift, moment_shift, read_texts_as_dates
 from evaluator.binding.dates_as_text import OF_DAYS, as_read, as_text_of_date, gives_text, read_back
 from evaluator.binding.operands import (
     BindCondition,
@@ -114,6 +114,10 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     shift = None if isinstance(node, ex.Cast) else date_shift(node.function, arguments, semantics)
     if shift is not None and not _are_constants(arguments):
         return _bind_shift(shift, node.type, semantics)
+    moved = None if isinstance(node, ex.Cast) else moment_shift(node.function, arguments)
+    if moved is not None:
+        result = moved[0].type if semantics.functions_of_spark else TIMESTAMP
+        return _bind_function("+", moved, _agreed("+", result, node.type), semantics)
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):

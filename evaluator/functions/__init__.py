@@ -14,6 +14,7 @@ file, and ``base`` holds the interface:
     date_pattern.py  date_format
     zone_shifts.py   from_utc_timestamp to_utc_timestamp
     months_apart.py  months_between next_day
+    moved_moments.py t + interval
     curves.py        pow cbrt sin atan degrees factorial ...
     text.py          lower upper substr left concat length ...   (letter_case.py: letters of a range)
     number_texts.py  hex and bin of integers, ascii
@@ -41,6 +42,7 @@ from evaluator.functions import (
     digests,
     epoch_numbers,
     months_apart,
+    moved_moments,
     number_texts,
     rounding,
     text,
@@ -60,6 +62,7 @@ _BY_NAME = {
     **digests.FUNCTIONS,
     **epoch_numbers.FUNCTIONS,
     **months_apart.FUNCTIONS,
+    **moved_moments.FUNCTIONS,
     **rounding.FUNCTIONS,
     **text.FUNCTIONS,
     **number_texts.FUNCTIONS,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from evaluator.functions.base import Argument, strict
 from evaluator.functions.calendar import FUNCTIONS as OF_CALENDAR
@@ -31,7 +32,7 @@ from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import offset_spread, wall_clock_of
 
-__all__ = ["DATE_FORM", "in_any_zone", "moment", "moved", "read_text", "shown_seconds", "written_form"]
+__all__ = ["DATE_FORM", "in_any_zone", "moment", "moved", "moved_by", "read_text", "shown_seconds", "written_form"]
 
 _Range = tuple[Interval, Type]
 #: Functions that do the same with instants in every zone.
@@ -77,14 +78,15 @@ def moved(name: str, arguments: Sequence[Argument], semantics: Semantics) -> _Ra
         first, second = second, first
     span = second.interval.lo
     if isinstance(span, TimeSpan) and not isinstance(first.interval.lo, TimeSpan):
-        return _moved(first, span if name == "+" else -span, semantics)
+        return moved_by(first, span if name == "+" else -span, semantics)
     if first.type == DATE and second.type.kind.is_integer and semantics.dates_count_days:
         function = OF_CALENDAR["date_add" if name == "+" else "date_sub"]
         return function.compute([first, second], DATE, semantics), DATE
     return None
 
 
-def _moved(argument: Argument, span: TimeSpan, semantics: Semantics) -> _Range:
+def moved_by(argument: Argument, span: TimeSpan, semantics: Semantics) -> _Range:
+    """The range of a date or a moment that an interval moves, and its type. Raises UnsupportedError without bounds."""
     interval, kind = argument.interval, argument.type
     if not interval.is_bounded:
         raise UnsupportedError("a moment without bounds is not decided")
@@ -114,18 +116,30 @@ def _shifted(interval: Interval, kind: Type, span: TimeSpan, semantics: Semantic
             ends = ends[0] + interval.lo % DAY, ends[1]  # no later day becomes the same one
     else:
         ends = interval.lo + span.micros, interval.hi + span.micros
-    slack = 0
     is_exact = kind.kind is Kind.TIMESTAMP_LTZ and span.unit == "micros" and abs(span.micros) < DAY
+    slack = 0
     if semantics.moves_by_instant and not is_exact:  # Spark moves by the whole days of an interval first
-        is_known = semantics.clock is None or semantics.clock.zone_known
-        slack = offset_spread(min(interval.lo, ends[0]), semantics.zone) if is_known else DAY
+        slack = _offset_change((*ends, interval.lo, interval.hi), semantics)
     return interval.with_bounds(ends[0] - slack, ends[1] + slack)
+
+
+def _offset_change(moments: Sequence[Any], semantics: Semantics) -> int:
+    """By how much the offset of the session's zone may differ between some moments, in microseconds."""
+    if semantics.clock is not None and not semantics.clock.zone_known:
+        return DAY
+    spread = offset_spread(min(moments), max(moments), semantics.zone)
+    if spread is None:
+        raise UnsupportedError("a moment beyond the years of the zone's table is not decided")
+    return spread
 
 
 def _months_of_instants(argument: Argument, span: TimeSpan, semantics: Semantics) -> Interval:
     """Instants moved by months of the session's calendar: as its wall clocks, and back."""
     [shown] = in_any_zone("+", [argument], None, semantics)
-    clocks = _shifted(wall_clock(shown, semantics), TIMESTAMP, span, semantics)
+    clock = wall_clock(shown, semantics)
+    if not clock.is_bounded:
+        raise UnsupportedError("a moment beyond the years of the zone's table is not decided")
+    clocks = _shifted(clock, TIMESTAMP, span, semantics)
     instants = cast(Argument(TIMESTAMP, clocks), TIMESTAMP_LTZ, semantics)
     [result] = in_any_zone("+", [Argument(TIMESTAMP_LTZ, instants)], None, semantics)
     return result.interval

@@ -204,11 +204,17 @@ def _hull_of_images(
     return least, most
 
 
-def offset_spread(start: int, zone: str) -> int:
-    """By how much the offsets of a zone's clock differ from a moment on, in microseconds."""
+def offset_spread(first: Any, last: Any, zone: str) -> int | None:
+    """By how much the offsets of a zone's clock differ between two moments, and two days around, in microseconds.
+
+    None where not all changes of the zone are known.
+    """
     if zone == "UTC":
         return 0
-    offsets = [offset for one in _changes_between(start, None, zone) for offset in (one.before, one.after)]
+    first, last = first - DAY, last + DAY
+    if not (FIRST_SHOWN + DAY <= first <= last <= _table_end(zone) - DAY):
+        return None
+    offsets = [offset for one in _changes_between(first, last, zone) for offset in (one.before, one.after)]
     return max(offsets, default=0) - min(offsets, default=0)
 
 

@@ -1,7 +1,7 @@
 """Intervals, dates moved by them, and functions of constants on single values, for the oracle.
 
 Written apart from ``evaluator.functions.constants``. ``special_call`` gives None for a call that is no concern of this
-file. Outside UTC, a timestamp moved by an interval has no row form.
+file. Outside UTC, a wall clock that an engine moves as an instant has no row form.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, TIMESTAMP, Kind, Type
+from evaluator.language.zones import zone_named
 
-__all__ = ["dates_in_text", "moves_a_date", "special_call"]
+__all__ = ["dates_in_text", "moves_a_date", "moves_an_instant", "special_call"]
 
 _Typed = tuple[Any, Type]
 _PATTERN_FIELDS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
@@ -37,6 +38,12 @@ def moves_a_date(name: str, arguments: Sequence[_Typed]) -> bool:
     """Whether a call takes days from a date or adds them, so that columns and constants follow the same rule."""
     types = [argument_type for _, argument_type in arguments]
     return name == "datediff" or (name in ("+", "-") and (DATE in types or TIME_SPAN in types))
+
+
+def moves_an_instant(arguments: Sequence[_Typed], semantics: Semantics) -> bool:
+    """Whether a call of Spark moves an instant by an interval, which is more than to move what a clock shows."""
+    types = [argument_type for _, argument_type in arguments]
+    return semantics.functions_of_spark and TIME_SPAN in types and any(t.kind is Kind.TIMESTAMP_LTZ for t in types)
 
 
 def special_call(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed | None:
@@ -104,6 +111,8 @@ def _added(left: TimeSpan, right: TimeSpan, sign: int) -> TimeSpan:
 
 
 def _moved(start: _Typed, unit: str, amount: int, semantics: Semantics) -> _Typed:
+    if start[1].kind is Kind.TIMESTAMP_LTZ and semantics.functions_of_spark:
+        return _moved_instant(start[0], unit, amount, zone_named(semantics.time_zone)), start[1]
     moment = _moment(*start)
     is_date = start[1] == DATE
     if not is_date and start[1] != TIMESTAMP:
@@ -118,9 +127,28 @@ def _moved(start: _Typed, unit: str, amount: int, semantics: Semantics) -> _Type
         is_date = False
     if is_date:
         return _days(moment), DATE
-    if not semantics.is_utc:
-        raise UnsupportedError("a timestamp moved outside UTC has no row form")
+    if not semantics.is_utc and semantics.moves_by_instant:
+        raise UnsupportedError("a wall clock that is moved as an instant has no row form outside UTC")
     return (moment - EPOCH) // MICROSECOND, TIMESTAMP
+
+
+def _moved_instant(micros: int, unit: str, amount: int, zone: datetime.tzinfo) -> int:
+    """Months, or whole days, on the clock of a zone, and the rest as an instant."""
+    start = (EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(microseconds=micros)).astimezone(zone)
+    clock, rest = start.replace(tzinfo=None, fold=0), datetime.timedelta()
+    if unit == "months":
+        clock = _month_steps(clock, amount, last_days_stay=False)
+    else:
+        length = amount * (DAY if unit == "days" else 1)
+        days = abs(length) // DAY * (1 if length >= 0 else -1)
+        clock += datetime.timedelta(days=days)
+        rest = datetime.timedelta(microseconds=length - days * DAY)
+    offset, later = (clock.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
+    assert offset is not None
+    assert later is not None
+    if later < offset and start.utcoffset() == later:  # a clock that shows the hour twice: the offset stays as it was
+        offset = later
+    return (clock - offset + rest - EPOCH) // MICROSECOND
 
 
 def _month_steps(moment: datetime.datetime, count: int, last_days_stay: bool) -> datetime.datetime:

@@ -38,7 +38,7 @@ from evaluator.reference.row_comparisons import (
     is_char_beside_text,
     wall_clock,
 )
-from evaluator.reference.row_dates import dates_in_text, moves_a_date, special_call
+from evaluator.reference.row_dates import dates_in_text, moves_a_date, moves_an_instant, special_call
 from evaluator.reference.row_functions import call, convert
 from evaluator.reference.row_types import result_type
 
@@ -112,7 +112,7 @@ def value_of(
                 return _of_zone(function, children, semantics)
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
-                keeps = name in _CHOICES or name in _UNITS_OF_INSTANTS
+                keeps = name in _CHOICES or name in _UNITS_OF_INSTANTS or moves_an_instant(children, semantics)
                 operands = children if keeps else [_shown(argument, semantics) for argument in children]
                 if name == "from_unixtime" and not semantics.is_utc:
                     operands = _seconds_shown(operands, semantics)

@@ -51,7 +51,7 @@ def page() -> str:
         "",
         "## Decided from the range of a column",
         "",
-        "CAST, IF and CASE are, too.",
+        "CAST, IF and CASE are, too. `+` and `-` also move a date or a timestamp by an interval: `t + interval '1' hour`.",
         "",
         _listed(by_range),
         "",

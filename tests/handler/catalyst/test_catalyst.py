@@ -57,6 +57,7 @@ OF_A_ZONE = (
     "t > '2020-1-1 10:00:00'",
     "t > dt",
     "tn > t",
+    "t + INTERVAL 1 DAY > t",
 )
 
 
