@@ -24,6 +24,7 @@ from tests.handler.spark.extension.fault_stories import faults, untouched
 from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.read_stories import reads
 from tests.handler.spark.extension.sessions import scans, session
+from tests.handler.spark.extension.shapes import shapes
 from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
@@ -163,6 +164,7 @@ def told(stories: Stories, tables: Tables, part: str) -> None:
     faults(stories, tables)
     untouched(stories, tables)
     if part != "quick":
+        shapes(stories)
         writes(stories)
         unseen(stories)
 

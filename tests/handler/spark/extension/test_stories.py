@@ -11,6 +11,7 @@ from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
 from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
 from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
+from tests.handler.spark.extension.shapes import FRAMES, STATEMENTS
 from tests.tables.releases import RELEASES, Release
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
@@ -69,6 +70,21 @@ def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: st
 
 def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:
     assert sum(outcomes[name]["files"] < outcomes[name]["files_without"] for name in QUERIES) > 1
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("name", [*STATEMENTS, *FRAMES])
+def test_a_query_of_any_shape_has_the_same_rows(outcomes: Outcomes, name: str, adaptive: str) -> None:
+    outcome = outcomes[f"{name} (adaptive: {adaptive})"]
+    assert outcome["equal"], outcome
+
+
+@pytest.mark.skipif(QUICK, reason="only in the whole run")
+def test_many_shapes_read_fewer_files_than_with_hudis_own_skipping(outcomes: Outcomes) -> None:
+    told = [outcomes[f"{name} (adaptive: true)"] for name in (*STATEMENTS, *FRAMES)]
+    fewer = sum(outcome["files"] < outcome["files_without"] for outcome in told)
+    assert fewer == 0 if is_left_as_it_is(outcomes, "mor") else fewer > 20, fewer
 
 
 @pytest.mark.parametrize("table", ["cow", "mor"])
