@@ -64,6 +64,8 @@ def to_json(operand: ex.Operand) -> str:
             case ex.Literal(value=value, type=of):
                 if value is None or isinstance(value, _PLAIN):
                     return {"constant": value, "type": str(of)}
+                if not isinstance(value, Decimal | Fraction):
+                    raise UnsupportedError(f"an index with a constant of type {of} is not supported")
                 return {"number": str(value), "type": str(of)}
             case ex.Cast(type=to):
                 return {"cast": children[0], "type": str(to)}

@@ -172,6 +172,12 @@ def test_nothing_is_proposed_where_nothing_helps(table, tmp_path, condition):
     assert kept(folder, condition) == len(plan.kept)
 
 
+def test_files_are_asked_about_a_date_that_an_interval_moves(table):
+    found = what_helps(prune(open_table(table), "dt + INTERVAL '30' DAY > DATE '1995-06-01' AND x = 33"))
+    assert not found.not_asked
+    assert found.remedies
+
+
 def test_a_layout_that_helps_a_pattern_is_named_for_it(tmp_path):
     """Where a file would hold a single value, sorting does help ``LIKE '%x'``: the data decides, not the condition."""
     words = pa.table({"id": range(400), "w": [("oak", "elm", "ash", "fir")[one % 4] for one in range(400)]})

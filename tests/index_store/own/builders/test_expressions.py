@@ -17,6 +17,7 @@ from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
 from evaluator.reference.row_oracle import value_of
 from index_store.own.builders import expressions
@@ -123,6 +124,12 @@ def test_a_moment_makes_the_zone_part_of_the_form():
     day = ex.Call("to_date", (column("ts"),))
     assert form(day, zone="Europe/Berlin") != form(day, zone="UTC")
     assert form(ex.Call("year", (column("dt"),)), zone="Europe/Berlin") == form(ex.Call("year", (column("dt"),)))
+
+
+def test_an_interval_is_no_constant_of_an_index():
+    moved = ex.Call("+", (column("d"), ex.Literal(TimeSpan("days", 30), TIME_SPAN)))
+    with pytest.raises(UnsupportedError, match="constant of type interval"):
+        to_json(moved)
 
 
 def test_a_comparison_of_two_expressions_asks_for_no_statistics_of_one():
