@@ -5,13 +5,12 @@ What they keep of the table is not said here: only that no row is lost, whatever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql.window import Window
 
 from tests.handler.spark.extension.telling import Outcome, Stories
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["FRAMES", "STATEMENTS", "shapes"]
 
@@ -78,58 +77,42 @@ SELECT count(*) FROM q_mor_p WHERE p IS NULL OR i < 3
 """.strip().splitlines()
 
 
-def _frames(frame: DataFrame) -> Iterator[tuple[str, Callable[[], DataFrame]]]:
-    from pyspark.sql import functions
-    from pyspark.sql.window import Window
-
-    spark, last = frame.sparkSession, frame.where("i > 390")
-    plus = functions.udf(lambda number: number + 1, "int")
-    yield "a sample", lambda: frame.sample(1.0, seed=1).where("i > 390").select("id")
-    yield "values for NULL", lambda: frame.na.fill({"s": "x"}).where("s = 'new'").select("id")
-    yield "replaced values", lambda: frame.replace("new", "old", ["s"]).where("s = 'old'").select("id")
-    yield (
-        "a column made of another",
-        lambda: frame.withColumn("n", functions.col("i") * 2).where("n = 30").select("id", "n"),
-    )
-    yield (
-        "a column renamed to another",
-        lambda: frame.drop("s").withColumnRenamed("i", "s").where("s = 15").select("id"),
-    )
-    yield "two columns that swap names", lambda: frame.selectExpr("id AS s", "s AS id").where("s = 'k0007'")
-    yield "a function in Python", lambda: frame.where(plus("i") == 16).select("id")
-    yield "batches in Python", lambda: last.select("id", "i").mapInPandas(lambda batches: batches, "id string, i int")
-    yield "other partitions", lambda: frame.repartition(3, "p").where("i > 390").select("id")
-    yield "a frame that is kept", lambda: frame.where("i > 300").persist().where("s = 's3'").select("id")
-    yield "a checkpoint", lambda: last.select("id").localCheckpoint()
-    yield "without duplicates", lambda: last.dropDuplicates(["p"]).select("p")
-    yield "by way of an RDD", lambda: spark.createDataFrame(last.select("id", "i").rdd)
-    yield "a join by name", lambda: frame.join(last.select("id"), "id").select("id", "s")
-    yield (
-        "a rank",
-        lambda: (
-            frame.withColumn("r", functions.rank().over(Window.partitionBy("p").orderBy("i")))
-            .where("r = 1")
-            .select("id")
-        ),
-    )
-    yield "columns as rows", lambda: frame.where("i = 15").unpivot(["id"], ["s", "p"], "k", "v")
-    yield (
-        "what is observed",
-        lambda: frame.observe("m", functions.count(functions.lit(1))).where("i > 390").select("id"),
-    )
-    yield "a union", lambda: frame.where("i = 15").unionByName(frame.where("i = 7")).where("p IS NOT NULL").select("id")
-    yield "three filters", lambda: last.filter(functions.col("s") != "s3").filter("p = 'p1'").select("id")
-    yield "a table of counts", lambda: last.crosstab("p", "ts")
-    yield "a summary", lambda: last.select("i").summary("count", "max")
+def _last(t: DataFrame) -> DataFrame:
+    return t.where("i > 390")
 
 
-#: The names of the frames.
-FRAMES = (
-    *("a sample", "values for NULL", "replaced values", "a column made of another", "a column renamed to another"),
-    *("two columns that swap names", "a function in Python", "batches in Python", "other partitions"),
-    *("a frame that is kept", "a checkpoint", "without duplicates", "by way of an RDD", "a join by name", "a rank"),
-    *("columns as rows", "what is observed", "a union", "three filters", "a table of counts", "a summary"),
-)
+def _plus_one(name: str) -> Column:
+    return functions.udf(lambda number: number + 1, "int")(name)
+
+
+def _rank() -> Column:
+    return functions.rank().over(Window.partitionBy("p").orderBy("i"))
+
+
+#: Over the same table.
+FRAMES: Mapping[str, Callable[[DataFrame], DataFrame]] = {
+    "a sample": lambda t: t.sample(1.0, seed=1).where("i > 390").select("id"),
+    "values for NULL": lambda t: t.na.fill({"s": "x"}).where("s = 'new'").select("id"),
+    "replaced values": lambda t: t.replace("new", "old", ["s"]).where("s = 'old'").select("id"),
+    "a column made of another": lambda t: t.withColumn("n", functions.col("i") * 2).where("n = 30").select("id", "n"),
+    "a column renamed to another": lambda t: t.drop("s").withColumnRenamed("i", "s").where("s = 15").select("id"),
+    "two columns that swap names": lambda t: t.selectExpr("id AS s", "s AS id").where("s = 'k0007'"),
+    "a function in Python": lambda t: t.where(_plus_one("i") == 16).select("id"),
+    "batches in Python": lambda t: _last(t).select("id", "i").mapInPandas(lambda batches: batches, "id string, i int"),
+    "other partitions": lambda t: t.repartition(3, "p").where("i > 390").select("id"),
+    "a frame that is kept": lambda t: t.where("i > 300").persist().where("s = 's3'").select("id"),
+    "a checkpoint": lambda t: _last(t).select("id").localCheckpoint(),
+    "without duplicates": lambda t: _last(t).dropDuplicates(["p"]).select("p"),
+    "by way of an RDD": lambda t: t.sparkSession.createDataFrame(_last(t).select("id", "i").rdd),
+    "a join by name": lambda t: t.join(_last(t).select("id"), "id").select("id", "s"),
+    "a rank": lambda t: t.withColumn("r", _rank()).where("r = 1").select("id"),
+    "columns as rows": lambda t: t.where("i = 15").unpivot(["id"], ["s", "p"], "k", "v"),
+    "what is observed": lambda t: t.observe("m", functions.count(functions.lit(1))).where("i > 390").select("id"),
+    "a union": lambda t: t.where("i = 15").unionByName(t.where("i = 7")).where("p IS NOT NULL").select("id"),
+    "three filters": lambda t: _last(t).filter(functions.col("s") != "s3").filter("p = 'p1'").select("id"),
+    "a table of counts": lambda t: _last(t).crosstab("p", "ts"),
+    "a summary": lambda t: _last(t).select("i").summary("count", "max"),
+}
 
 
 def shapes(stories: Stories) -> None:
@@ -137,7 +120,7 @@ def shapes(stories: Stories) -> None:
     spark = stories.spark
     spark.sql(f"CREATE TABLE IF NOT EXISTS q_mor_p USING hudi LOCATION '{stories.work}/mor_p'")
     made = {text: lambda text=text: spark.sql(text) for text in STATEMENTS}
-    made |= dict(_frames(spark.table("q_mor_p")))
+    made |= {name: lambda frame=frame: frame(spark.table("q_mor_p")) for name, frame in FRAMES.items()}
     keys = {"spark__sargo__dynamic": "subquery", "spark__sargo__dynamic__subquery__min__bytes": "1"}
     for adaptive in ("true", "false"):
         with stories.set(spark__sql__adaptive__enabled=adaptive, **keys):
