@@ -22,7 +22,7 @@ from evaluator.functions.calendar import wall_clock
 from evaluator.functions.constant_moments import months_later
 from evaluator.functions.conversions import cast
 from evaluator.functions.date_pattern import UNITS, fields_of
-from evaluator.language.clock import MOMENT_FUNCTIONS, Clock
+from evaluator.language.clock import MOMENT_FUNCTIONS, WIDEST_CHANGE, Clock
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
@@ -30,7 +30,7 @@ from evaluator.language.literal import wall_clock_of_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
-from evaluator.language.zones import offset_spread, wall_clock_of
+from evaluator.language.zones import FIRST_SHOWN, offset_spread, wall_clock_of
 
 __all__ = ["DATE_FORM", "in_any_zone", "moment", "moved", "moved_by", "read_text", "shown_seconds", "written_form"]
 
@@ -125,9 +125,11 @@ def _shifted(interval: Interval, kind: Type, span: TimeSpan, semantics: Semantic
 
 def _offset_change(moments: Sequence[Any], semantics: Semantics) -> int:
     """By how much the offset of the session's zone may differ between some moments, in microseconds."""
+    spread: int | None
     if semantics.clock is not None and not semantics.clock.zone_known:
-        return DAY
-    spread = offset_spread(min(moments), max(moments), semantics.zone)
+        spread = WIDEST_CHANGE if min(moments) >= FIRST_SHOWN else None
+    else:
+        spread = offset_spread(min(moments), max(moments), semantics.zone)
     if spread is None:
         raise UnsupportedError("a moment beyond the years of the zone's table is not decided")
     return spread

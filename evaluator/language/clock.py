@@ -26,7 +26,7 @@ from evaluator.language.interval import Interval, point
 from evaluator.language.records import record
 from evaluator.language.zones import instant_of, wall_clocks_between
 
-__all__ = ["CLOCK_SKEW", "MOMENT_FUNCTIONS", "Clock", "is_moment", "reads_clock"]
+__all__ = ["CLOCK_SKEW", "MOMENT_FUNCTIONS", "WIDEST_CHANGE", "Clock", "is_moment", "reads_clock"]
 
 #: By how many seconds the clock of a query may be behind that of the plan.
 CLOCK_SKEW = 300.0
@@ -43,6 +43,8 @@ MOMENT_FUNCTIONS = {
 _HOUR = 3_600_000_000
 #: The wall clocks of all zones, from that of UTC.
 _WEST, _EAST = 12 * _HOUR, 14 * _HOUR
+#: The most by which a zone's offset can differ between two moments since 1900.
+WIDEST_CHANGE = _WEST + _EAST
 _LAST = (datetime.datetime(9000, 1, 1) - EPOCH) // MICROSECOND - 1
 
 
@@ -106,7 +108,7 @@ class Clock:
             return interval
         lo, hi = interval.lo, interval.hi
         return interval.with_bounds(
-            None if lo is None else lo - _WEST - _EAST, None if hi is None else hi + _WEST + _EAST
+            None if lo is None else lo - WIDEST_CHANGE, None if hi is None else hi + WIDEST_CHANGE
         )
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
+from evaluator.language.clock import Clock
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Field, Schema
@@ -52,7 +53,7 @@ _MOVED = st.one_of(
 )
 
 
-@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("zone", [*ZONES, "Pacific/Apia, perhaps"])
 @pytest.mark.parametrize("engine", ENGINES)
 @given(
     operand=_MOVED,
@@ -66,7 +67,9 @@ _MOVED = st.one_of(
 def test_every_row_has_an_outcome_of_its_slice(
     engine: str, zone: str, operand: ex.Call, kind: Type, start: int, steps: list[int], near: int, op: str
 ) -> None:
+    zone, _, perhaps = zone.partition(", ")
     semantics = Semantics.named(engine, zone)
+    asked = semantics.at(Clock.from_now_on(zone_known=False)) if perhaps else semantics
     schema = Schema([Field("t", kind)])
     rows = [start + step * HOUR // 2 for step in steps]
     [span] = [one.value for one in operand.arguments if isinstance(one, ex.Literal)]
@@ -74,8 +77,8 @@ def test_every_row_has_an_outcome_of_its_slice(
     shown_in = TIMESTAMP_LTZ if kind == TIMESTAMP_LTZ and semantics.functions_of_spark else TIMESTAMP
     bound = start + (-days if operand.function == "-" else days) * DAY + near
     condition = ex.Compare(op, operand, lit(bound, shown_in))
-    possible = outcome_of(condition, {"t": stats(kind, min(rows), max(rows), nulls=0)}, semantics)
-    nullable = outcome_of(condition, {"t": stats(kind, min(rows), max(rows), nulls=3)}, semantics)
+    possible = outcome_of(condition, {"t": stats(kind, min(rows), max(rows), nulls=0)}, asked)
+    nullable = outcome_of(condition, {"t": stats(kind, min(rows), max(rows), nulls=3)}, asked)
     for value in (None, *rows):
         try:
             result = value_of(condition, {"t": value}, schema, semantics)
@@ -105,6 +108,17 @@ def test_in_utc_it_is_decided_to_the_second(
     ends = [micros(f"2024-01-01 {time}") for time in (least, greatest)]
     condition = parse(text, engine)  # type: ignore[arg-type]
     assert outcome_of(condition, {"t": stats(kind, *ends, nulls=0)}, Semantics.named(engine, "UTC")) == expected
+
+
+def test_a_zone_that_is_not_known_may_have_skipped_a_day() -> None:
+    """Apia went from 11 hours behind UTC to 14 hours ahead of it in 2011: by 25 hours, with its summer time."""
+    june = micros("2011-06-15 10:00:00")
+    condition = parse("t + interval '220' day < timestamp '2012-01-20 09:30:00+00:00'", "spark")
+    schema, known = Schema([Field("t", TIMESTAMP_LTZ)]), {"t": stats(TIMESTAMP_LTZ, june, june, nulls=0)}
+    semantics = Semantics.named("spark", "Pacific/Apia")
+    result = value_of(condition, {"t": june}, schema, semantics)
+    for asked in (semantics, semantics.at(Clock.from_now_on(zone_known=False))):
+        assert {True: "T", False: "F"}[bool(result)] in outcome_of(condition, known, asked)
 
 
 def test_spark_moves_an_instant_by_a_day_of_the_clock() -> None:
