@@ -92,7 +92,7 @@ abstract class KeysAtScan {
               scan,
               index,
               Conditions.namedAs(scan, filters),
-              Conditions.namedAs(scan, Collections.singletonList(key)).get(0),
+              Conditions.namedAs(scan, key),
               passed);
     }
     return node;

@@ -70,15 +70,18 @@ public final class Conditions {
     return conditions.stream().map(one -> named(one, names)).collect(Collectors.toList());
   }
 
+  public static Expression namedAs(LogicalRelation scan, Expression condition) {
+    return namedAs(scan, Collections.singletonList(condition)).get(0);
+  }
+
   private static Expression named(Expression condition, Map<ExprId, String> names) {
     return condition.transform(
         Rewrite.by(
-            one ->
-                one instanceof AttributeReference
-                        && names.containsKey(((AttributeReference) one).exprId())
-                    ? ((AttributeReference) one)
-                        .withName(names.get(((AttributeReference) one).exprId()))
-                    : null));
+            one -> {
+              Attribute column = one instanceof AttributeReference ? (Attribute) one : null;
+              String name = column == null ? null : names.get(column.exprId());
+              return name == null ? null : (Expression) column.withName(name);
+            }));
   }
 
   /** The same condition over columns that only their names tell apart. */
