@@ -27,6 +27,7 @@ from evaluator.binding.clock_tests import compared_with_clock, is_range, may_be_
 from evaluator.binding.constant_domain import in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of
 from evaluator.binding.dates_as_text import beside
+from evaluator.binding.elapsed_times import as_microseconds
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
     BoundLeaf,
@@ -47,7 +48,7 @@ from evaluator.binding.nan_tests import against_nan, is_nan
 from evaluator.binding.null_tests import columns_tested_instead
 from evaluator.binding.number_preimages import implied_by_number
 from evaluator.binding.operand_comparisons import between_operands
-from evaluator.binding.operand_resolution import resolve_operand
+from evaluator.binding.operand_resolution import resolve_operand, span_of
 from evaluator.binding.operands import (
     BoundColumn,
     BoundConstant,
@@ -79,6 +80,7 @@ from evaluator.language.like import Form, parse_like
 from evaluator.language.literal import to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
+from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import array_dtype
 from evaluator.statistics.ranges import Members
@@ -107,12 +109,12 @@ def _bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics, m
 
 def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
     """Bind an operand to a table's schema. Raises UnsupportedError(why) if it cannot be decided."""
+    return resolve_operand(operand, schema, semantics, partial(_bind_condition, schema, semantics))
 
-    def bind_condition(condition: ex.HudiExpression) -> Condition:
-        bound = _bind(condition, schema, semantics, max_near=0)  # its reasons are in no report
-        return Condition(bound.columns, partial(evaluate_slice, bound), reads_clock(condition))
 
-    return resolve_operand(operand, schema, semantics, bind_condition)
+def _bind_condition(schema: Schema, semantics: Semantics, condition: ex.HudiExpression) -> Condition:
+    bound = _bind(condition, schema, semantics, max_near=0)  # its reasons are in no report
+    return Condition(bound.columns, partial(evaluate_slice, bound), reads_clock(condition))
 
 
 class _Binder:
@@ -245,8 +247,9 @@ class _Binder:
     def _tests(self, node: ex.HudiExpression) -> Iterator[tuple[Test, Lookup | None]]:
         """The tests whose OR is the leaf; mostly a single one."""
         match node:
-            case ex.Compare(op=op, left=left, right=right):
-                bound_left, bound_right = self._operand(left), self._operand(right)
+            case ex.Compare(op=op):
+                numbers = as_microseconds(node, self._operand, self._span, self._semantics)
+                bound_left, bound_right = self._operand(numbers.left), self._operand(numbers.right)
                 bound_left, bound_right = (
                     self._beside(bound_left, [bound_right]),
                     self._beside(bound_right, [bound_left]),
@@ -273,6 +276,10 @@ class _Binder:
 
     def _operand(self, operand: ex.Operand) -> BoundOperand:
         return bind_operand(operand, self._schema, self._semantics)
+
+    def _span(self, operand: ex.Operand) -> TimeSpan | None:
+        bind_condition = partial(_bind_condition, self._schema, self._semantics)
+        return span_of(operand, self._schema, self._semantics, bind_condition)
 
     def _beside(self, operand: BoundOperand, others: Sequence[BoundOperand]) -> BoundOperand:
         return beside(operand, others, self._semantics)

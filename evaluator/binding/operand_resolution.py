@@ -50,7 +50,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
-__all__ = ["resolve_operand"]
+__all__ = ["resolve_operand", "span_of"]
 
 #: A reason shows a constant in at most so many characters.
 _MAX_SHOWN = 120
@@ -75,7 +75,23 @@ def resolve_operand(
 
     ``bind_condition`` binds the condition of a conditional operand, like a filter of its own.
     """
+    bound = _resolved(operand, schema, semantics, bind_condition)
+    if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan):
+        raise UnsupportedError("an interval is not compared")
+    return bound
 
+
+def span_of(
+    operand: ex.Operand, schema: Schema, semantics: Semantics, bind_condition: BindCondition
+) -> TimeSpan | None:
+    """The interval that an operand without columns is; None for any other. Raises UnsupportedError as above."""
+    if ex.column_names(operand):
+        return None
+    bound = _resolved(operand, schema, semantics, bind_condition)
+    return bound.value if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan) else None
+
+
+def _resolved(operand: ex.Operand, schema: Schema, semantics: Semantics, bind_condition: BindCondition) -> BoundOperand:
     def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
         match node:
             case ex.Column():
@@ -102,10 +118,7 @@ def resolve_operand(
                 raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
 
     is_simple = isinstance(operand, ex.Column | ex.Literal)
-    bound = bind(operand, []) if is_simple else ex.fold(operand, bind, _operands_of)
-    if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan):
-        raise UnsupportedError("an interval is not compared")
-    return bound
+    return bind(operand, []) if is_simple else ex.fold(operand, bind, _operands_of)
 
 
 def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:

@@ -15,6 +15,7 @@ file, and ``base`` holds the interface:
     zone_shifts.py   from_utc_timestamp to_utc_timestamp
     months_apart.py  months_between next_day
     moved_moments.py t + interval
+    moment_differences.py  timestampdiff
     curves.py        pow cbrt sin atan degrees factorial ...
     text.py          lower upper substr left concat length ...   (letter_case.py: letters of a range)
     number_texts.py  hex and bin of integers, ascii
@@ -41,6 +42,7 @@ from evaluator.functions import (
     curves,
     digests,
     epoch_numbers,
+    moment_differences,
     months_apart,
     moved_moments,
     number_texts,
@@ -61,6 +63,7 @@ _BY_NAME = {
     **curves.FUNCTIONS,
     **digests.FUNCTIONS,
     **epoch_numbers.FUNCTIONS,
+    **moment_differences.FUNCTIONS,
     **months_apart.FUNCTIONS,
     **moved_moments.FUNCTIONS,
     **rounding.FUNCTIONS,

@@ -25,7 +25,7 @@ _COUNTS: dict[tuple[int, int | None], str] = {
     ): "+ - * / % pmod div & | ^ shiftleft shiftright shiftrightunsigned from_utc_timestamp to_utc_timestamp "
     "date_add date_sub add_months datediff trunc date_trunc date_format left repeat pow sha2 next_day",
     (2, 3): "substring months_between",
-    (3, 3): "substring_index",
+    (3, 3): "substring_index timestampdiff",
     (1, None): "greatest least concat coalesce branches",
 }
 #: The least and the greatest count by the name of a function; None: there is no greatest one.

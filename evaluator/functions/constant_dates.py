@@ -32,6 +32,7 @@ from evaluator.functions.constant_moments import (
 )
 from evaluator.functions.constant_texts import day_of_text
 from evaluator.functions.java_patterns import read_moment, written_moment
+from evaluator.functions.moment_differences import units_between
 from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
@@ -46,17 +47,6 @@ _HOUR = 3_600 * _SECOND
 _DAYS_OF_WEEK = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"]
 _SECONDS_OF_MONTH = 31 * 86_400
 _TIMES = "yyyy-MM-dd HH:mm:ss"
-#: Microseconds in the units of timestampdiff that have a fixed length between wall clocks.
-_LENGTHS = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": _SECOND,
-    "MINUTE": 60 * _SECOND,
-    "HOUR": _HOUR,
-    "DAY": DAY,
-    "WEEK": 7 * DAY,
-}
-_MONTHS_OF = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 #: Values that are written with their digits of microseconds have at most so many before them.
 _MOST_UNITS = 10**6
 
@@ -139,27 +129,11 @@ def _months_between(
 
 def _difference(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> Result | None:
     """timestampdiff(unit, start, end): whole units between two wall clocks."""
-    unit = str(values[0]).upper()
     start, end = (_clock(value, kind, semantics) for value, kind in zip(values[1:], types[1:], strict=True))
     if start is None or end is None:
         return None
-    if unit in _LENGTHS:
-        return _cut(end - start, _LENGTHS[unit]), BIGINT
-    if unit not in _MONTHS_OF:
-        return None
-    (first, rest_of_first), (last, rest_of_last) = (divmod(clock, DAY) for clock in (start, end))
-    if last > first and rest_of_last < rest_of_first:
-        last -= 1
-    elif last < first and rest_of_last > rest_of_first:
-        last += 1
-    days = _date(first), _date(last)
-    packed = [(day.year * 12 + day.month) * 32 + day.day for day in days]  # as ``LocalDate.monthsUntil`` counts
-    return _cut(_cut(packed[1] - packed[0], 32), _MONTHS_OF[unit]), BIGINT
-
-
-def _cut(number: int, divisor: int) -> int:
-    """A quotient without its fraction."""
-    return -(-number // divisor) if number < 0 else number // divisor
+    units = units_between(str(values[0]), start, end)
+    return None if units is None else (units, BIGINT)
 
 
 def _micros(value: Any) -> int | None:

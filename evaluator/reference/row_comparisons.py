@@ -17,7 +17,8 @@ import numpy as np
 from evaluator.language.epoch import DAY, EPOCH, FIRST_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
+from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
 from evaluator.language.zones import zone_named
 
 __all__ = ["Typed", "as_one_number_type", "check_one_family", "compare", "is_char_beside_text", "wall_clock"]
@@ -33,6 +34,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 def compare(op: str, left: Typed, right: Typed, semantics: Semantics) -> bool | None:
     """``left op right`` on two typed values, by SQL's three-valued logic."""
+    left, right = _length_of_span(left), _length_of_span(right)
     if left[0] is None or right[0] is None:
         _check_null_beside(left, right)
     if op == "<=>":
@@ -44,6 +46,16 @@ def compare(op: str, left: Typed, right: Typed, semantics: Semantics) -> bool | 
     x, y = _comparable(left, right, semantics)
     order = _order(x, y)
     return {"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[op]
+
+
+def _length_of_span(operand: Typed) -> Typed:
+    """An interval of days and microseconds as a number; anything else as it is."""
+    value, value_type = operand
+    if value_type != TIME_SPAN:
+        return operand
+    if isinstance(value, TimeSpan) and value.unit == "months":
+        raise UnsupportedError("an interval of months has no length")
+    return (value.micros if isinstance(value, TimeSpan) else None), BIGINT
 
 
 def _check_null_beside(left: Typed, right: Typed) -> None:

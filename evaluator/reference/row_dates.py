@@ -18,10 +18,11 @@ from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, TIMESTAMP, Kind, Type
 from evaluator.language.zones import zone_named
 
-__all__ = ["dates_in_text", "moves_a_date", "moves_an_instant", "special_call"]
+__all__ = ["counts_time", "dates_in_text", "moves_a_date", "moves_an_instant", "special_call"]
 
 _Typed = tuple[Any, Type]
 _PATTERN_FIELDS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 #: Functions whose first argument may be the text of a date; datediff has two.
 _OF_DATES = "year quarter month day dayofyear date_add date_sub add_months last_day to_date trunc date_format datediff"
 
@@ -46,10 +47,19 @@ def moves_an_instant(arguments: Sequence[_Typed], semantics: Semantics) -> bool:
     return semantics.functions_of_spark and TIME_SPAN in types and any(t.kind is Kind.TIMESTAMP_LTZ for t in types)
 
 
+def counts_time(name: str, arguments: Sequence[_Typed]) -> bool:
+    """Whether a call counts the time between two moments."""
+    *_, first, second = [Kind.VOID, Kind.VOID, *(argument_type.kind for _, argument_type in arguments)]
+    both = all(kind is Kind.DATE or kind.is_timestamp for kind in (first, second))
+    return both and (name == "timestampdiff" or (name == "-" and len(arguments) == 2))
+
+
 def special_call(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed | None:
     """The value and the type of a call that moves dates or that has a form for constants; None for any other."""
     types = [argument_type for _, argument_type in arguments]
     values = [value for value, _ in arguments]
+    if counts_time(name, arguments):
+        return _time_between(name, arguments, semantics)
     if None in values and moves_a_date(name, arguments):
         return None, INT if name == "datediff" else DATE
     if TIME_SPAN in types:
@@ -75,6 +85,46 @@ def special_call(name: str, arguments: Sequence[_Typed], semantics: Semantics) -
             return int(Fraction(values[0], values[1])), BIGINT
         case _:
             return None
+
+
+def _time_between(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed:
+    """The time between two moments of one type: an interval, or whole units of it."""
+    *unit, (first, first_type), (second, second_type) = arguments
+    result = TIME_SPAN if name == "-" else BIGINT
+    if first is None or second is None:
+        return None, result
+    moments = _moment(first, first_type), _moment(second, second_type)
+    if name == "timestampdiff":
+        zone = zone_named(semantics.time_zone)
+        return _whole_units(unit[0][0], *(_as_instant_shows(moment, zone) for moment in moments)), result
+    if not semantics.is_utc and semantics.moves_by_instant and not semantics.functions_of_spark:
+        raise UnsupportedError("the time between two instants has no row form outside UTC")
+    if not semantics.is_utc and first_type != second_type:
+        raise UnsupportedError("the time between moments of two types has no row form outside UTC")
+    return TimeSpan("micros", (moments[0] - moments[1]) // MICROSECOND), result
+
+
+def _as_instant_shows(clock: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
+    """What the clock of a zone shows at the instant that a wall clock names; another one where the clock is set."""
+    return clock.replace(tzinfo=zone).astimezone(datetime.timezone.utc).astimezone(zone).replace(tzinfo=None)
+
+
+def _whole_units(unit: str, start: datetime.datetime, end: datetime.datetime) -> int:
+    if unit in _MONTHS:
+        count = abs(_whole_months(start, end)) // _MONTHS[unit]
+    else:
+        count = abs(end - start) // datetime.timedelta(**{f"{unit}s": 1})
+    return count if end >= start else -count
+
+
+def _whole_months(start: datetime.datetime, end: datetime.datetime) -> int:
+    """The day of the end is that up to which whole days have passed."""
+    one = datetime.timedelta(days=1)
+    day = start.date() + (end - start) // one * one if end >= start else start.date() - (start - end) // one * one
+    count = (day.year - start.year) * 12 + day.month - start.month
+    if count > 0 and day.day < start.day:
+        return count - 1
+    return count + 1 if count < 0 and day.day > start.day else count
 
 
 def _date_of_text(argument: _Typed) -> _Typed:

@@ -38,7 +38,7 @@ from evaluator.reference.row_comparisons import (
     is_char_beside_text,
     wall_clock,
 )
-from evaluator.reference.row_dates import dates_in_text, moves_a_date, moves_an_instant, special_call
+from evaluator.reference.row_dates import counts_time, dates_in_text, moves_a_date, moves_an_instant, special_call
 from evaluator.reference.row_functions import call, convert
 from evaluator.reference.row_types import result_type
 
@@ -116,7 +116,8 @@ def value_of(
                 operands = children if keeps else [_shown(argument, semantics) for argument in children]
                 if name == "from_unixtime" and not semantics.is_utc:
                     operands = _seconds_shown(operands, semantics)
-                if not any(isinstance(part, ex.Column) for part in ex.walk(node)) or moves_a_date(name, operands):
+                has_column = any(isinstance(part, ex.Column) for part in ex.walk(node))
+                if not has_column or moves_a_date(name, operands) or counts_time(name, operands):
                     operands = dates_in_text(name, operands)
                     special = special_call(name, operands, semantics)
                     if special is not None:
