@@ -11,7 +11,7 @@ Sources: Spark ``SubtractTimestamps``, ``SubtractDates``; Hive ``DateTimeMath.su
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from evaluator.binding.operands import BoundOperand
 from evaluator.language import expression as ex
@@ -34,31 +34,21 @@ def as_microseconds(
 
     ``bind`` binds an operand; ``span_of`` gives the interval that an operand is, or None.
     """
-    counts_instants = semantics.moves_by_instant and not semantics.functions_of_spark
-    if counts_instants or not (_is_difference(node.left) or _is_difference(node.right)):
+    if semantics.moves_by_instant and not semantics.functions_of_spark:
         return node
-    sides = [_in_microseconds(side, bind, span_of) for side in (node.left, node.right)]
-    left, right = sides
-    return node if left is None or right is None else ex.Compare(node.op, left, right)
+    for difference, other in ((node.left, node.right), (node.right, node.left)):
+        if not isinstance(difference, ex.Call) or difference.function != "-" or len(difference.arguments) != 2:
+            continue
+        span = span_of(other)
+        if span is None or span.unit == "months" or not _are_moments(difference.arguments, bind):
+            continue
+        end, start = difference.arguments
+        count = ex.Call("timestampdiff", (_MICROSECOND, start, end))
+        length = ex.Literal(span.micros, BIGINT)
+        return ex.Compare(node.op, *((count, length) if difference is node.left else (length, count)))
+    return node
 
 
-def _is_difference(operand: ex.Operand) -> bool:
-    return isinstance(operand, ex.Call) and operand.function == "-" and len(operand.arguments) == 2
-
-
-def _in_microseconds(
-    operand: ex.Operand,
-    bind: Callable[[ex.Operand], BoundOperand],
-    span_of: Callable[[ex.Operand], TimeSpan | None],
-) -> ex.Operand | None:
-    """A difference of moments, or an interval, as a number; None for any other operand."""
-    span = span_of(operand)
-    if span is not None:
-        return None if span.unit == "months" else ex.Literal(span.micros, BIGINT)
-    if not isinstance(operand, ex.Call) or not _is_difference(operand):
-        return None
-    end, start = operand.arguments
-    kinds = [bind(moment).type.kind for moment in operand.arguments]
-    if not all(kind is Kind.DATE or kind.is_timestamp for kind in kinds):
-        return None
-    return ex.Call("timestampdiff", (_MICROSECOND, start, end))
+def _are_moments(operands: Sequence[ex.Operand], bind: Callable[[ex.Operand], BoundOperand]) -> bool:
+    kinds = [bind(operand).type.kind for operand in operands]
+    return all(kind is Kind.DATE or kind.is_timestamp for kind in kinds)

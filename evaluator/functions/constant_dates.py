@@ -32,7 +32,7 @@ from evaluator.functions.constant_moments import (
 )
 from evaluator.functions.constant_texts import day_of_text
 from evaluator.functions.java_patterns import read_moment, written_moment
-from evaluator.functions.moment_differences import units_between
+from evaluator.functions.moment_differences import cut_quotient, units_between
 from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
@@ -245,7 +245,7 @@ def _unix_timestamp(
     """unix_timestamp of a moment, or of a text that is written as the pattern says. It cuts what is below a second."""
     if types[0].kind is not Kind.STRING:
         micros = _number_of(1)(values, types, result, semantics)
-        return None if micros is None else (_cut(micros[0], _SECOND), BIGINT)
+        return None if micros is None else (cut_quotient(micros[0], _SECOND), BIGINT)
     pattern = values[1] if len(values) > 1 else _TIMES
     moment = read_moment(pattern, values[0]) if isinstance(pattern, str) else None
     if moment is None:

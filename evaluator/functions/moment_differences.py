@@ -4,8 +4,8 @@
     timestampdiff(MONTH, a, b)    a = 2024-01-31, b in [2024-02-29, 03-31]   ->  [0, 2]
 
 Units of a fixed length are cut off towards zero: their number never falls while b rises, and never rises while a does.
-So it is with months while b rises. While a rises they may: there is no month from 31 January 23:00 to 1 March 12:00, for
-29 February is the last day whose 23:00 is reached, but one from 1 February. So b is taken to be a day off either way.
+So it is with months while b rises. While a rises they may: there is no month from 31 January 23:00 to 1 March 12:00,
+for 29 February is the last day whose 23:00 is reached, but one from 1 February. So b is taken to be a day off.
 
 Source: Spark ``DateTimeUtils.timestampDiff``, which counts with ``java.time.temporal.ChronoUnit``.
 """
@@ -24,7 +24,7 @@ from evaluator.language.interval import Interval, hull
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, Kind, Type
 
-__all__ = ["FUNCTIONS", "units_between"]
+__all__ = ["FUNCTIONS", "cut_quotient", "units_between"]
 
 _SECOND = 1_000_000
 #: Microseconds in the units that have a fixed length between wall clocks.
@@ -44,7 +44,7 @@ def units_between(unit: str, start: int, end: int) -> int | None:
     """Whole units between two wall clocks, in microseconds, of the years 1 to 9999; None for another unit."""
     unit = unit.upper()
     if unit in _LENGTHS:
-        return _cut(end - start, _LENGTHS[unit])
+        return cut_quotient(end - start, _LENGTHS[unit])
     if unit not in _MONTHS_OF:
         return None
     (first, rest_of_first), (last, rest_of_last) = (divmod(clock, DAY) for clock in (start, end))
@@ -52,22 +52,22 @@ def units_between(unit: str, start: int, end: int) -> int | None:
         last -= 1
     elif last < first and rest_of_last > rest_of_first:
         last += 1
-    return _cut(_months_between_days(first, last), _MONTHS_OF[unit])
+    return cut_quotient(_months_between_days(first, last), _MONTHS_OF[unit])
 
 
 def _months_between_days(first: int, last: int) -> int:
     days = [datetime.date.fromordinal(day + EPOCH_ORDINAL) for day in (first, last)]
     packed = [(day.year * 12 + day.month) * 32 + day.day for day in days]  # as ``LocalDate.monthsUntil`` counts
-    return _cut(packed[1] - packed[0], 32)
+    return cut_quotient(packed[1] - packed[0], 32)
 
 
-def _cut(number: int, divisor: int) -> int:
+def cut_quotient(number: int, divisor: int) -> int:
     """A quotient without its fraction."""
     return -(-number // divisor) if number < 0 else number // divisor
 
 
 def _difference_type(types: Sequence[Type]) -> Type:
-    if not all(t.kind is Kind.DATE or t.kind.is_timestamp for t in types[1:]):
+    if not all(t.kind is Kind.DATE or t.kind.is_timestamp for t in types[-2:]):
         raise UnsupportedError("timestampdiff over text is not decided")
     return BIGINT
 

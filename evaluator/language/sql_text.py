@@ -86,6 +86,8 @@ def _text(node: ex.Node, parts: list[str], *, hive: bool) -> str:
             return f"CAST({parts[0]} AS {_type_name(target, hive=hive)})"
         case ex.Call(function="try_cast", type=target) if target is not None:
             return f"TRY_CAST({parts[0]} AS {_type_name(target, hive=hive)})"
+        case ex.Call("timestampdiff", arguments=(ex.Literal(value=str() as unit), *_)) if unit.isalpha():
+            return f"timestampdiff({', '.join((unit.upper(), *parts[1:]))})"
         case ex.Call(function=name):
             is_operator = name in _OPERATORS and len(parts) == 2
             return f"({parts[0]} {name} {parts[1]})" if is_operator else f"{name}({', '.join(parts)})"

@@ -118,6 +118,9 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
             from_date = name == "unix_date"
             _check(types[0] == DATE if from_date else types[0].kind.is_integer and types[0] != BIGINT, name)
             return INT if from_date else DATE
+        case "timestampdiff":
+            _check(all(_is_temporal(t) for t in types[-2:]), name)
+            return BIGINT
         case "isnan":
             _check(len(types) == 1 and types[0].kind.is_number, name)
             return BOOLEAN

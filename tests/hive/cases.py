@@ -81,6 +81,12 @@ CASES = (
     Case("renamed by the update", "select id, name from {T} where name >= 'o'", scan("name >= 'o'"), True),
     Case("decimals", "select count(*) from {T} where price >= 490.25", scan("price >= 490.25")),
     Case("dates", "select count(*) from {T} where d = date '2020-01-05'", scan("d = date '2020-01-05'")),
+    Case(
+        "the time between dates",
+        "select count(*), min(d) from {T} where d - date '2020-01-01' < interval '4' day",
+        scan("d < date '2020-01-05'"),
+        True,
+    ),
     Case("timestamps as bigint", "select count(*) from {T} where ts >= 1578182400000000"),
     Case("a cast", "select count(*) from {T} where cast(k as string) = '150' and id < 5000"),
     Case(

@@ -52,6 +52,8 @@ CAST_TARGETS = (
     Type(Kind.VARCHAR, 2),
 )
 UNITS = ("YEAR", "yyyy", "quarter", "month", "MM", "week", "day", "hour", "minute", "second")
+#: Units in which the time between two moments is counted.
+LENGTHS = ("microsecond", "second", "hour", "day", "week", "month", "quarter", "year")
 ZONES = ("UTC", "America/Los_Angeles", "Asia/Kathmandu", "Australia/Lord_Howe", "PST", "Mars/Phobos")
 _NUMBERS = (INT, BIGINT, DOUBLE, FLOAT, decimal_type(5, 1), decimal_type(20, 4), decimal_type(30, 10))
 _TEXTS = (
@@ -147,6 +149,8 @@ class OperandGrammar:
                 return ex.Literal(rng.randint(-2, 3), INT), INT
             case "unit":
                 return ex.Literal(rng.choice(UNITS), STRING), STRING
+            case "length":
+                return ex.Literal(rng.choice(LENGTHS), STRING), STRING
             case "zone":
                 return ex.Literal(rng.choice(ZONES), STRING), STRING
             case "digest":

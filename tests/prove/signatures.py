@@ -59,6 +59,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("md5", "sha1", "crc32", "ascii"), ("text",)),
     "sha2": ("text", "digest"),
     "months_between": ("moment", "moment"),
+    "timestampdiff": ("length", "moment", "moment"),
     "next_day": ("moment", "weekday"),
     "left": ("text", "small"),
     "substring_index": ("text", "separator", "one"),

@@ -10,7 +10,7 @@ from evaluator.language.sql_text import to_sql
 from evaluator.language.types import DATE, TIMESTAMP, TIMESTAMP_LTZ, Type
 from handler.sql.parsing import parse
 from tests.evaluator.strategies import SCHEMA, filters
-from tests.handler.sql.test_sql_text import INTERVALS, LITERALS
+from tests.handler.sql.test_sql_text import DIFFERENCES, INTERVALS, LITERALS
 from tests.sampling import examples
 
 COLUMNS = [field.name for field in SCHEMA if field.name != "st"]
@@ -44,6 +44,17 @@ def test_an_interval_means_in_spark_what_was_written(spark: SparkSession) -> Non
 
     assert values(written) == values(asked)
     assert None not in [value for value, _ in values(written)]
+
+
+def test_the_time_between_two_moments_is_that_which_was_written(spark: SparkSession) -> None:
+    moments = [f"TIMESTAMP '2020-0{month}-01 12:00:00' AS {name}" for month, name in ((1, "t"), (2, "t2"))]
+    moments += [f"DATE '2020-0{month}-01' AS {name}" for month, name in ((3, "dt"), (4, "dt2"))]
+    written = [to_sql(parse(text, "spark"), "spark") for text in DIFFERENCES]
+
+    [found] = spark.sql(f"SELECT {', '.join([*DIFFERENCES, *written])} FROM (SELECT {', '.join(moments)})").collect()
+
+    assert list(found[: len(written)]) == list(found[len(written) :])
+    assert set(found) == {True, False}
 
 
 def test_a_cast_to_a_moment_names_the_moment(spark: SparkSession) -> None:

@@ -69,6 +69,13 @@ INTERVALS = [
     "t < t2 - INTERVAL '1 02:03:04.5' DAY TO SECOND",
     "t < t2 + INTERVAL '-0.000001' SECOND",
 ]
+#: Conditions on the time between two moments.
+DIFFERENCES = [
+    "t - t2 < INTERVAL '3' HOUR",
+    "INTERVAL '7' DAY <= dt - dt2",
+    "timestampdiff(HOUR, t, t2) < 3",
+    "datediff(MONTH, dt, t) > 1",
+]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -81,6 +88,13 @@ def test_an_interval_stays_an_interval(text, engine):
     assert "INTERVAL" in written
     assert "'INTERVAL" not in written
     assert parse(written, engine) == tree
+
+
+@pytest.mark.parametrize("text", DIFFERENCES)
+def test_the_time_between_two_moments_is_written_as_it_is_read(text):
+    tree = parse(text, "spark")
+
+    assert parse(to_sql(tree, "spark"), "spark") == tree
 
 
 def test_a_binary_is_written_as_the_engine_reads_it():
