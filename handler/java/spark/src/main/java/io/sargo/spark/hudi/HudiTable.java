@@ -99,13 +99,12 @@ public final class HudiTable {
    * one without.
    */
   public static Object sliceOf(Object values, String fileId) throws ReflectiveOperationException {
-    try {
-      Option<?> slice =
-          (Option<?>) Reflection.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
-      return slice.isDefined() ? slice.get() : null;
-    } catch (NoSuchMethodException e) {
+    if (!Reflection.has(values, "getSlice", String.class)) {
       return null; // plain partition values: no slice of this directory has log files
     }
+    Option<?> slice =
+        (Option<?>) Reflection.call(values, "getSlice", new Class<?>[] {String.class}, fileId);
+    return slice.isDefined() ? slice.get() : null;
   }
 
   public static String pathOf(Path path) {
