@@ -31,6 +31,8 @@ SPREADS = ("near", "near", "far", "few", "null", "odd")
 FIXED = frozenset({"id", "ts", "p", "dt"})
 MAX_ROWS = 24
 INDEXES = ("col", "part", "rli", "bloom")
+#: What tables with change data capture write of each change, into files beside their slices.
+LOGGED = ("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER")
 #: Columns that both releases take for a secondary index.
 SECONDARY = ("s", "i", "l", "si", "w", "dt", "t")
 #: Columns that ``MERGE INTO`` changes.
@@ -94,6 +96,10 @@ class Recipe:
                 writer["logfile__data__block__format"] = "parquet"
         if "bloom" in indexes:
             writer["metadata__index__bloom__filter__column__list"] = "id"
+        changes = random.Random(f"changes {seed}")  # of its own: the tables that are stored stay as they are
+        if changes.random() < 0.2:
+            writer["table__cdc__enabled"] = "true"
+            writer["table__cdc__supplemental__logging__mode"] = changes.choice(LOGGED)
         return cls(seed, release, columns, writer, tuple(_Commits(rng, writer, columns, indexed, release)))
 
 
