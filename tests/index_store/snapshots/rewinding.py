@@ -59,3 +59,23 @@ def commit_by_commit(table: Path, aside: Path) -> Iterator[str]:
     for name in names:
         bring_back(table, aside, name)
         yield name
+
+
+def write_by_write(table: Path, aside: Path) -> Iterator[str]:
+    """The same in the order in which instants ended (from table version 8 on), with those pending that had begun."""
+    ends = {name: end for name, end in map(_begun_and_ended, timelines(table)[0].iterdir()) if end}
+    take_away(table, aside)
+    for last in sorted(ends, key=lambda name: ends[name]):
+        for number, directory in enumerate(timelines(table)):
+            for path in list((aside / str(number)).iterdir()):
+                begun, end = _begun_and_ended(path)
+                moment = ends[begun] if end and begun in ends else begun
+                if moment <= ends[last]:
+                    path.rename(directory / path.name)
+        yield last
+
+
+def _begun_and_ended(path: Path) -> tuple[str, str]:
+    """When an instant was requested, and when it ended; "" for one that has not."""
+    match = re.fullmatch(r"(\d{17})\d*(?:_(\d{17}))?\..*", path.name)
+    return ("", "") if match is None else (match[1], match[2] or "")

@@ -85,24 +85,24 @@ def carry_over_every_commit(path: Path, folder: Path) -> Counter[str]:
                 ways["not kept"] += 1
                 continue
             ways["anew"] += 1
-            _read_all(open_table(path), snapshot)
+            read_all(open_table(path), snapshot)
         else:
             ways["carried over"] += 1
-        _check(table, snapshot)
+        check(table, snapshot)
         again = open_snapshot(open_table(path), cache)
         assert again is not None
         assert again.manifest == snapshot.manifest
     return ways
 
 
-def _read_all(table: Table, snapshot: Snapshot) -> None:
+def read_all(table: Table, snapshot: Snapshot) -> None:
     """Ask for every column, as filters over the time would."""
     for kind in with_snapshot(table.kinds(table.slices()), snapshot):
         if kind.name in STORED:
             kind.provide(RequiredStatistics(bounds=tuple(table.schema)))
 
 
-def _check(table: Table, snapshot: Snapshot) -> None:
+def check(table: Table, snapshot: Snapshot) -> None:
     slices = table.slices()
     place = {(one.partition, one.file_id): row for row, one in enumerate(slices)}
     assert {(one.partition, one.file_id): one for one in snapshot.slices} == {
