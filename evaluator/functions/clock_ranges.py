@@ -38,6 +38,8 @@ _Range = tuple[Interval, Type]
 #: Functions that do the same with instants in every zone.
 _OF_INSTANTS = frozenset(["branches", "coalesce", "greatest", "least", "unix_timestamp", "to_unix_timestamp"])
 _SECOND = 1_000_000
+#: By months three days may become one and one three, and an offset may change before the move and after it.
+_AROUND = 7 * DAY + 2 * WIDEST_CHANGE
 #: Patterns of texts whose order is that of what they are read as.
 DATE_FORM, _TIMES = "yyyy-MM-dd", "yyyy-MM-dd HH:mm:ss"
 _DIGITS = re.compile("[0-9]{1,18}")
@@ -117,22 +119,25 @@ def _shifted(interval: Interval, kind: Type, span: TimeSpan, semantics: Semantic
     else:
         ends = interval.lo + span.micros, interval.hi + span.micros
     is_exact = kind.kind is Kind.TIMESTAMP_LTZ and span.unit == "micros" and abs(span.micros) < DAY
-    slack = 0
-    if semantics.moves_by_instant and not is_exact:  # Spark moves by the whole days of an interval first
-        slack = _offset_change((*ends, interval.lo, interval.hi), semantics)
-    return interval.with_bounds(ends[0] - slack, ends[1] + slack)
+    if not semantics.moves_by_instant or is_exact:
+        return interval.with_bounds(*ends)
+    return interval.with_bounds(  # Spark moves by the whole days of an interval first
+        ends[0] - _offset_change((interval.lo, ends[0]), semantics),
+        ends[1] + _offset_change((interval.hi, ends[1]), semantics),
+    )
 
 
-def _offset_change(moments: Sequence[Any], semantics: Semantics) -> int:
-    """By how much the offset of the session's zone may differ between some moments, in microseconds."""
-    spread: int | None
-    if semantics.clock is not None and not semantics.clock.zone_known:
-        spread = WIDEST_CHANGE if min(moments) >= FIRST_SHOWN else None
-    else:
-        spread = offset_spread(min(moments), max(moments), semantics.zone)
-    if spread is None:
-        raise UnsupportedError("a moment beyond the years of the zone's table is not decided")
-    return spread
+def _offset_change(moments: tuple[Any, Any], semantics: Semantics) -> int:
+    """By how much the offset of the session's zone may differ around an end of a range and that end moved, at most.
+
+    A moment farther within the range than ``_AROUND`` does not pass the moved end, however the offset changes.
+    """
+    first, last = min(moments) - _AROUND, max(moments) + _AROUND
+    zone_known = semantics.clock is None or semantics.clock.zone_known
+    spread = offset_spread(first, last, semantics.zone) if zone_known else None
+    if spread is None and first < FIRST_SHOWN:
+        raise UnsupportedError("a moment before the years of the zone's table is not decided")
+    return WIDEST_CHANGE if spread is None else spread
 
 
 def _months_of_instants(argument: Argument, span: TimeSpan, semantics: Semantics) -> Interval:

@@ -6,8 +6,8 @@
 Spark moves an instant by months and whole days to the same wall clock of the session's zone, and by the rest as an
 instant. Where the zone's offset changes between both moments, the result is wider by the change. Hive moves the wall
 clock that it shows, and Hive 2 that of its own zone: its months are taken to be a day off either way. Moments before
-1583 are left open, because engines disagree on their calendar, and those whose zone has no table (before 1900, from
-2100 on) where the offset counts.
+1583 are left open, because engines disagree on their calendar, and those before 1900 where the offset counts: zones
+have no table of them.
 
 Sources: Spark ``DateTimeUtils.timestampAddDayTime``, ``timestampAddMonths``; Hive ``DateTimeMath``.
 """
@@ -52,6 +52,8 @@ def _sum(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> I
     if not _is_decided(moment.interval):
         return strict([moment], null=True)
     moved, _ = moved_by(moment, span, semantics)
+    if not moved.is_bounded:
+        return strict([moment], null=True)
     is_of_hive_2 = semantics.moves_by_instant and not semantics.functions_of_spark
     slack = DAY if span.unit == "months" and is_of_hive_2 else 0
     interval = strict([moment], moved.lo - slack, moved.hi + slack)

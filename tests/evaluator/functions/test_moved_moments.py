@@ -135,6 +135,13 @@ def test_spark_moves_an_instant_by_a_day_of_the_clock() -> None:
         assert outcome_of(parse(text, "spark"), known, semantics) == expected, text
 
 
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_month_may_lead_beyond_the_last_year(zone: str) -> None:
+    condition = parse("t + interval '1' month > timestamp '2024-01-01 00:00:00'", "spark")
+    last = micros("9999-11-29 10:00:00")
+    assert "T" in outcome_of(condition, {"t": stats(TIMESTAMP_LTZ, last, last)}, Semantics.named("spark", zone))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_moments_of_the_first_calendar_and_beyond_its_last_year_are_open(engine: str) -> None:
     condition = parse("t + interval '1' hour > timestamp '2024-01-01 00:00:00'", engine)  # type: ignore[arg-type]
