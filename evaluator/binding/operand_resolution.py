@@ -149,12 +149,21 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
+    if name == "timestampdiff":
+        arguments = [*arguments[:1], *(_moment_of_text(argument, semantics) for argument in arguments[1:])]
     arguments = read_back(name, None, read_texts_as_dates(name, arguments), semantics)
     result = _result(name, [a.type for a in arguments])
     if gives_text(name, result, semantics) and not _are_constants(arguments):
         _agreed(name, STRING, node.type)
         return _bind_function("cast", [_bind_function(name, arguments, DATE, semantics)], STRING, semantics)
     return _bind_function(name, arguments, _agreed(name, result, node.type), semantics)
+
+
+def _moment_of_text(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """A constant text as the instant that Spark makes of it, another operand as it is."""
+    if not isinstance(operand, BoundConstant) or operand.type != STRING:
+        return operand
+    return _bind_constant(ex.Cast(ex.Literal(operand.value, STRING), TIMESTAMP_LTZ), [operand], semantics)
 
 
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:

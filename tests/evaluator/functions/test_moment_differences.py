@@ -162,6 +162,9 @@ def test_in_utc_a_difference_is_decided_to_the_microsecond(engine: str, text: st
         ("timestampdiff(HOUR, u, t) < -3", "F"),
         ("datediff(MINUTE, t, timestamp '2024-01-01 10:00:00') <= 240", "T"),
         ("datediff(DAY, t, d) = 39", "T"),
+        ("timestampdiff(MINUTE, t, '2024-01-01 10:00:00') <= 240", "T"),
+        ("timestampdiff(MINUTE, '2024-01-01', t) < 360", "F"),
+        ("timestampdiff(MINUTE, t, 'no moment') <= 240", "TFN"),
         ("timestampdiff(MONTH, timestamp '2023-11-01 07:00:00', u) = 2", "T"),
         ("timestampdiff(MONTH, t, u) >= 1", "F"),
         ("timestampdiff(YEAR, t, u) = 0", "T"),
@@ -214,6 +217,10 @@ def test_a_month_may_begin_to_be_whole_while_its_start_rises() -> None:
         "i - 1 > interval '1' day",
         "i > interval '1' day",
         "t > interval '1' day",
+        "timestampdiff() > 1",
+        "timestampdiff(HOUR, t) > 1",
+        "timestampdiff(HOUR, t, u, t) > 1",
+        "timestampdiff(FORTNIGHT, t, u) > 1",
     ],
 )
 def test_nothing_else_is_compared_with_an_interval(engine: str, text: str) -> None:

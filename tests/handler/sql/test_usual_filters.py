@@ -48,7 +48,6 @@ datediff(current_date(), d) <= 30
 datediff(current_date(), t) <= 30
 months_between(current_date(), d) < 3
 add_months(d, 3) > current_date()
-timestampdiff(HOUR, t, u) > 5
 lower(s) = 'abc'
 upper(trim(s)) like 'AB%'
 s like 'ab%'
@@ -118,8 +117,6 @@ s is null or s = ''
 sign(i) = 1
 mod(i, 7) = 0
 i & 4 = 4
-date_diff(DAY, t, u) = 5
-dateadd(DAY, 5, d) > current_date()
 md5(s) = 'abc'
 sha2(s, 256) = 'abc'
 char_length(s) = 3
@@ -172,6 +169,10 @@ date(t) = current_date()
 """
 #: Of Spark alone.
 OF_SPARK = r"""
+dateadd(DAY, 5, d) > current_date()
+date_diff(DAY, t, u) = 5
+timestampdiff(HOUR, t, '2024-01-01 10:00:00') < 5
+timestampdiff(HOUR, t, u) > 5
 t > now() - interval 1 day
 to_date(ds, 'yyyy-MM-dd') = date '2024-01-01'
 to_date(ds) > '2024-01-01'
