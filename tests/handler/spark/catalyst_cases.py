@@ -188,6 +188,13 @@ MEANINGS = {
     "INTERVAL 1 DAY >= current_timestamp() - t": "INTERVAL '1' DAY >= (current_timestamp() - t)",
     "tn - t > INTERVAL '1 02:03' DAY TO MINUTE": "(tn - CAST(t AS timestamp)) > INTERVAL '93780' SECOND",
     "timestampdiff(HOUR, t, TIMESTAMP'2020-01-01 00:00:00') < 3": "timestampdiff('hour', t, TIMESTAMP '2020-01-01 00:00:00') < 3",
+    "dayofweek(t) IN (1, 7)": "dayofweek(CAST(t AS date)) IN (1, 7)",
+    "weekday(dt) < 5": "weekday(dt) < 5",
+    "extract(YEAROFWEEK FROM dt) = 2020": "yearofweek(dt) = 2020",
+    "t > TIMESTAMP'2020-01-01 00:00:00' - make_interval(0, 0, 0, 1)": "t > TIMESTAMP '2019-12-31 00:00:00'",
+    "t > TIMESTAMP'2020-01-01 00:00:00' - make_dt_interval(1)": "t > TIMESTAMP '2019-12-31 00:00:00'",
+    "t > make_timestamp(2020, 1, 2, 3, 4, 5)": "t > TIMESTAMP '2020-01-02 03:04:05'",
+    "s = concat(chr(65), space(1), elt(2, 'a', 'b'))": "s = concat('A', ' ', elt(2, 'a', 'b'))",
     "datediff(MONTH, dt, t) = 1": "timestampdiff('month', CAST(dt AS timestamp with local time zone), t) = 1",
     # conditionals
     "coalesce(i, 3) = 2": "coalesce(i, 3) = 2",
