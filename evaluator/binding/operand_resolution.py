@@ -48,7 +48,7 @@ from evaluator.language.literal import kept_digits
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["resolve_operand", "span_of"]
 
@@ -151,12 +151,21 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
         raise UnsupportedError(f"function {name} is not decided")
     if name == "timestampdiff":
         arguments = [*arguments[:1], *(_moment_of_text(argument, semantics) for argument in arguments[1:])]
+    if name == "from_unixtime" and semantics.functions_of_spark and arguments:
+        arguments = [_whole(arguments[0], semantics), *arguments[1:]]
     arguments = read_back(name, None, read_texts_as_dates(name, arguments), semantics)
     result = _result(name, [a.type for a in arguments])
     if gives_text(name, result, semantics) and not _are_constants(arguments):
         _agreed(name, STRING, node.type)
         return _bind_function("cast", [_bind_function(name, arguments, DATE, semantics)], STRING, semantics)
     return _bind_function(name, arguments, _agreed(name, result, node.type), semantics)
+
+
+def _whole(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """A number with a fraction as the bigint that Spark makes of it, another operand as it is."""
+    if not (operand.type.kind.is_fractional or operand.type.kind is Kind.DECIMAL):
+        return operand
+    return _bind_function("cast", [operand], BIGINT, semantics)
 
 
 def _moment_of_text(operand: BoundOperand, semantics: Semantics) -> BoundOperand:

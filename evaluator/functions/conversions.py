@@ -17,6 +17,7 @@
     date                timestamp              midnight, wall clock
     timestamp           date                   the day of the wall clock
     timestamp           number                 seconds since the epoch
+    number              instant, in Spark      that many seconds since the epoch, cut to microseconds
     ==================  =====================  ==============================================================
 
 A cast of text to other types is decided where it is read alike, or not at all (``evaluator.functions.from_text``).
@@ -28,10 +29,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from evaluator.functions.base import INTEGERS, Argument, monotone, strict
+from evaluator.functions.base import INTEGERS, Argument, monotone, strict, within_type
 from evaluator.functions.calendar import as_shown, day_texts, timestamp_text_bounds, to_day, wall_clock
 from evaluator.functions.from_text import from_text, reads_text
-from evaluator.language.epoch import DAY
+from evaluator.language.epoch import DAY, FIRST_GREGORIAN_DAY, LAST_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, nearest_float
@@ -39,7 +40,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 from evaluator.language.zones import instant_of, shift_near
 
-__all__ = ["cast", "keeps_value", "vanishes"]
+__all__ = ["cast", "instants_of_seconds", "keeps_value", "vanishes"]
 
 _WHOLE_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
 
@@ -93,6 +94,8 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
             return wall_clock(argument, semantics)
         case Kind.TIMESTAMP_LTZ if source.kind is Kind.TIMESTAMP and not semantics.utc_timestamps:
             return _instants(argument, semantics)
+        case Kind.TIMESTAMP_LTZ if source.kind.is_number and semantics.functions_of_spark:
+            return instants_of_seconds(argument)
         case Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE:
             return _midnights(argument, semantics)
         case _:
@@ -146,6 +149,21 @@ def _instants(argument: Argument, semantics: Semantics) -> Interval:
     first = instant_of(clocks.lo - shift_near(clocks.lo, semantics.zone), semantics.zone)
     last = instant_of(clocks.hi + shift_near(clocks.hi, semantics.zone), semantics.zone)
     return strict([argument]) if first is None or last is None else strict([argument], first.lo, last.hi)
+
+
+def instants_of_seconds(argument: Argument) -> Interval:
+    """The instants of numbers of seconds, cut to microseconds as Spark does, in the years from 1583 to 9999.
+
+    NaN and infinity are NULL, or an error in ANSI mode.
+    """
+    numbers, may_be_nan = within_type(argument), argument.type.kind.is_fractional
+    if not numbers.is_bounded or not all(math.isfinite(end) for end in (numbers.lo, numbers.hi)):
+        return strict([argument], null=may_be_nan)
+    factor: Any = 1e6 if may_be_nan else 1_000_000
+    lo, hi = (math.trunc(end * factor) for end in (numbers.lo, numbers.hi))
+    if lo < FIRST_GREGORIAN_DAY * DAY or hi > LAST_DAY * DAY:
+        return strict([argument], null=may_be_nan)
+    return strict([argument], lo, hi, null=may_be_nan)
 
 
 def _undecided(source: Type, target: Type) -> UnsupportedError:

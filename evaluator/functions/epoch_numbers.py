@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 
 from evaluator.functions.base import Argument, Compute, RangeFunction, monotone, strict, within_type
+from evaluator.functions.conversions import instants_of_seconds
 from evaluator.language.epoch import DAY, FIRST_GREGORIAN_DAY, LAST_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
@@ -64,7 +65,7 @@ def _number(unit: int) -> RangeFunction:
 
 
 def _instant(unit: int) -> RangeFunction:
-    """timestamp_seconds, timestamp_millis, timestamp_micros of an integer."""
+    """timestamp_millis, timestamp_micros."""
 
     def result(types: Sequence[Type]) -> Type:
         return _of(types[0].kind.is_integer, "the instant", TIMESTAMP_LTZ)
@@ -78,6 +79,18 @@ def _instant(unit: int) -> RangeFunction:
     return RangeFunction(result, _in_spark(compute))
 
 
+def _seconds() -> RangeFunction:
+    """timestamp_seconds, of a number with a fraction, too."""
+
+    def result(types: Sequence[Type]) -> Type:
+        return _of(types[0].kind.is_number, "the instant", TIMESTAMP_LTZ)
+
+    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+        return instants_of_seconds(arguments[0])
+
+    return RangeFunction(result, _in_spark(compute))
+
+
 FUNCTIONS = {
     "unix_date": RangeFunction(lambda types: _of(types[0].kind is Kind.DATE, "unix_date", INT), _in_spark(_days)),
     "date_from_unix_date": RangeFunction(
@@ -87,7 +100,7 @@ FUNCTIONS = {
     "unix_seconds": _number(_SECOND),
     "unix_millis": _number(_MILLI),
     "unix_micros": _number(_MICRO),
-    "timestamp_seconds": _instant(_SECOND),
+    "timestamp_seconds": _seconds(),
     "timestamp_millis": _instant(_MILLI),
     "timestamp_micros": _instant(_MICRO),
 }

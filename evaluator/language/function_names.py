@@ -173,7 +173,7 @@ FUNCTION_NAMES = (
     FunctionName("next_day", catalyst=("NextDay",), hive=("GenericUDFNextDay",)),
     FunctionName("months_between", catalyst=("MonthsBetween",), hive=("GenericUDFMonthsBetween",)),
     FunctionName("to_date", catalyst=("ParseToDate",), hive=("GenericUDFDate",)),
-    FunctionName("to_timestamp", catalyst=("ParseToTimestamp",)),
+    FunctionName("to_timestamp", catalyst=("ParseToTimestamp", "GetTimestamp")),
     FunctionName("trunc", catalyst=("TruncDate",)),
     FunctionName("date_trunc", catalyst=("TruncTimestamp",)),
     FunctionName("date_format", catalyst=("DateFormatClass",), hive=("GenericUDFDateFormat",)),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import Kind, Type
 
-__all__ = ["CALENDAR", "moment_of"]
+__all__ = ["CALENDAR", "instant_of_seconds", "moment_of"]
 
 
 def moment_of(value: Any, value_type: Type) -> Any:
@@ -48,6 +49,13 @@ def _formatted(moment: datetime.datetime, pattern: str) -> str:
     for field, form in (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S")):
         pattern = pattern.replace(field, form)
     return moment.strftime(pattern)
+
+
+def instant_of_seconds(seconds: Any) -> int | None:
+    """Microseconds, without a fraction. A double is multiplied as one."""
+    if isinstance(seconds, float):
+        return _in_64_bits(math.trunc(seconds * 1_000_000.0)) if math.isfinite(seconds) else None
+    return _in_64_bits(math.trunc(Fraction(seconds) * 1_000_000))
 
 
 def _in_64_bits(micros: int) -> int:
@@ -122,7 +130,7 @@ CALENDAR: Mapping[str, Callable[..., Any]] = {
     "unix_seconds": lambda m: (m - EPOCH) // MICROSECOND // 1_000_000,
     "unix_millis": lambda m: (m - EPOCH) // MICROSECOND // 1_000,
     "unix_micros": lambda m: (m - EPOCH) // MICROSECOND,
-    "timestamp_seconds": lambda n: _in_64_bits(n * 1_000_000),
+    "timestamp_seconds": instant_of_seconds,
     "timestamp_millis": lambda n: _in_64_bits(n * 1_000),
     "timestamp_micros": lambda n: n,
 }

@@ -30,6 +30,7 @@ from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.language.zones import zone_named
+from evaluator.reference.row_calendar import instant_of_seconds
 from evaluator.reference.row_comparisons import (
     Typed,
     as_one_number_type,
@@ -99,6 +100,9 @@ def value_of(
                 return (
                     math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value
                 ), value_type
+            case ex.Cast(type=Type(kind=Kind.TIMESTAMP_LTZ) as target) if _are_seconds(children[0], semantics):
+                value, _ = children[0]
+                return (None if value is None else instant_of_seconds(value)), target
             case ex.Cast(type=target):
                 value, value_type = children[0] if target.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
                 return (None if value is None else convert(value, value_type, target)), target
@@ -135,6 +139,11 @@ def value_of(
 
     result: bool | None = ex.fold(expression, visit)
     return result
+
+
+def _are_seconds(operand: Typed, semantics: Semantics) -> bool:
+    """Whether Spark makes an instant of a number."""
+    return semantics.functions_of_spark and operand[1].kind.is_number
 
 
 def _column(column: ex.Column, row: Mapping[str, Any], schema: Schema, semantics: Semantics) -> Typed:

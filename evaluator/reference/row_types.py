@@ -112,7 +112,7 @@ def result_type(function: str, types: Sequence[Type]) -> Type:
             _check(types[0].kind is Kind.TIMESTAMP_LTZ, name)
             return BIGINT
         case "timestamp_seconds" | "timestamp_millis" | "timestamp_micros":
-            _check(types[0].kind.is_integer, name)
+            _check(types[0].kind.is_integer or (name == "timestamp_seconds" and types[0].kind.is_number), name)
             return TIMESTAMP_LTZ
         case "unix_date" | "date_from_unix_date":
             from_date = name == "unix_date"

@@ -131,6 +131,8 @@ class _Translator:
         moved = moved_or_none(name, node.fields, [one for one in children if isinstance(one, Operand)])
         if moved is not None:
             return moved
+        if name == "GetTimestamp" and node.fields.get("dataType") != "timestamp":
+            return Opaque("a text read as a wall clock is not decided")
         if name in CATALYST_FUNCTIONS:
             return _call(node, [operand_form(child) for child in children])
         if name in RUN_TIME_CLASSES:
