@@ -169,6 +169,11 @@ date(t) = current_date()
 """
 #: Of Spark alone.
 OF_SPARK = r"""
+cast(l as timestamp) > '2024-01-01'
+cast(l / 1000 as timestamp) > '2024-01-01'
+timestamp_seconds(l / 1000) > '2024-01-01'
+from_unixtime(l / 1000) > '2024-01-01'
+date(cast(l as timestamp)) = '2024-01-01'
 dateadd(DAY, 5, d) > current_date()
 date_diff(DAY, t, u) = 5
 timestampdiff(HOUR, t, '2024-01-01 10:00:00') < 5
