@@ -47,6 +47,7 @@ CAST_TARGETS = (
     BOOLEAN,
     DATE,
     TIMESTAMP,
+    TIMESTAMP_LTZ,
     decimal_type(6, 1),
     decimal_type(12, 4),
     Type(Kind.VARCHAR, 2),
