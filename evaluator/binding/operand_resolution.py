@@ -16,6 +16,7 @@ from fractions import Fraction
 from evaluator.binding.column_operands import column_operand
 from evaluator.binding.date_shifts import DateShift, date_shift, moment_shift, read_texts_as_dates
 from evaluator.binding.dates_as_text import OF_DAYS, as_read, as_text_of_date, gives_text, read_back
+from evaluator.binding.function_types import agreed, implied_cast, result_of, wrong_arguments
 from evaluator.binding.operands import (
     BindCondition,
     BoundColumn,
@@ -31,7 +32,6 @@ from evaluator.binding.operands import (
     literal_interval,
 )
 from evaluator.functions import FUNCTIONS
-from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.clock_order import as_instants, as_texts, in_order
 from evaluator.functions.clock_ranges import in_any_zone, moment, moved, shown_seconds, written_form
@@ -48,7 +48,7 @@ from evaluator.language.literal import kept_digits
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TimeSpan
-from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["resolve_operand", "span_of"]
 
@@ -130,7 +130,7 @@ def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics
     moved = None if isinstance(node, ex.Cast) else moment_shift(node.function, arguments)
     if moved is not None:
         result = moved[0].type if semantics.functions_of_spark else TIMESTAMP
-        return _bind_function("+", moved, _agreed("+", result, node.type), semantics)
+        return _bind_function("+", moved, agreed("+", result, node.type), semantics)
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
         raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
@@ -149,49 +149,43 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     name = node.function
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
-    if name == "timestampdiff":
-        arguments = [*arguments[:1], *(_moment_of_text(argument, semantics) for argument in arguments[1:])]
-    if name == "from_unixtime" and semantics.functions_of_spark and arguments:
-        arguments = [_whole(arguments[0], semantics), *arguments[1:]]
+    arguments = [
+        _cast(one, implied_cast(name, place, one, semantics), semantics) for place, one in enumerate(arguments)
+    ]
     arguments = read_back(name, None, read_texts_as_dates(name, arguments), semantics)
-    result = _result(name, [a.type for a in arguments])
+    result = result_of(name, [a.type for a in arguments])
     if gives_text(name, result, semantics) and not _are_constants(arguments):
-        _agreed(name, STRING, node.type)
+        agreed(name, STRING, node.type)
         return _bind_function("cast", [_bind_function(name, arguments, DATE, semantics)], STRING, semantics)
-    return _bind_function(name, arguments, _agreed(name, result, node.type), semantics)
+    return _bind_function(name, arguments, agreed(name, result, node.type), semantics)
 
 
-def _whole(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
-    """A number with a fraction as the bigint that Spark makes of it, another operand as it is."""
-    if not (operand.type.kind.is_fractional or operand.type.kind is Kind.DECIMAL):
+def _cast(operand: BoundOperand, target: Type | None, semantics: Semantics) -> BoundOperand:
+    """An operand as another type; as it is without one."""
+    if target is None:
         return operand
-    return _bind_function("cast", [operand], BIGINT, semantics)
-
-
-def _moment_of_text(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
-    """A constant text as the instant that Spark makes of it, another operand as it is."""
-    if not isinstance(operand, BoundConstant) or operand.type != STRING:
-        return operand
-    return _bind_constant(ex.Cast(ex.Literal(operand.value, STRING), TIMESTAMP_LTZ), [operand], semantics)
+    if not isinstance(operand, BoundConstant):
+        return _bind_function("cast", [operand], target, semantics)
+    return _bind_constant(ex.Cast(ex.Literal(operand.value, operand.type), target), [operand], semantics)
 
 
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function that is known of single values."""
     name = _name(node)
-    result = _agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
+    result = agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
     return BoundSingle(name, tuple(arguments), result, semantics)
 
 
 def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -> BoundOperand:
     """A date of a column that an operator moves."""
-    result = _agreed(shift.function, TIMESTAMP if shift.as_timestamp else DATE, declared)
+    result = agreed(shift.function, TIMESTAMP if shift.as_timestamp else DATE, declared)
     moved = _bind_function(shift.function, [shift.date, shift.count], DATE, semantics)
     return _bind_function("cast", [moved], result, semantics) if shift.as_timestamp else moved
 
 
 def _bind_text_of_date(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function of constants whose date the engine gives as text."""
-    _agreed(node.function, STRING, node.type)
+    agreed(node.function, STRING, node.type)
     date = _bind_constant(replace(node, type=None), arguments, semantics)
     text = _bind_constant(ex.Cast(node, STRING), [date], semantics)
     return as_text_of_date(text)
@@ -219,7 +213,7 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
         if folded is not None:
             value, result = folded
             if name != "cast" and not isinstance(value, TimeSpan):
-                result = _agreed(name, result, node.type)
+                result = agreed(name, result, node.type)
             interval = literal_interval(value, result) if isinstance(value, float) else point(value)
             bound: BoundOperand = BoundConstant(value, interval, result, of_clock)
         else:
@@ -317,7 +311,7 @@ def _bind_if(
     truth = condition_of_truth(node)
     if truth is not None:
         return _bind_truth(bind_condition(truth), semantics, _longs_below(truth, semantics))
-    result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
+    result = agreed("if", result_of("branches", [branch.type for branch in branches]), node.type)
     condition = bind_condition(_nullif_as_hive(node, branches[1].type) if semantics.nullif_converts else node.condition)
     columns = [BoundColumn(column, column.type) for column in condition.columns]
     longs_below = _longs_below(node.condition, semantics)
@@ -368,40 +362,6 @@ def _nullif_as_hive(node: ex.If, value_type: Type) -> ex.HudiExpression:
             return node.condition
 
 
-def _result(name: str, types: Sequence[Type]) -> Type:
-    check_count(name, len(types))
-    try:
-        return FUNCTIONS[name].result(types)
-    except (IndexError, ValueError) as error:
-        raise _wrong_arguments(name, len(types)) from error
-
-
-def _wrong_arguments(name: str, count: int) -> UnsupportedError:
-    return UnsupportedError(f"function {name} with {count} arguments is not decided")
-
-
-def _agreed(name: str, result: Type, declared: Type | None) -> Type:
-    """The result type, when the filter states one too: an engine that computes in another type may round or
-    overflow.
-    """
-    if declared is None or declared == result or result.kind is Kind.VOID:
-        return result
-    kinds = (declared.kind, result.kind)
-    if all(kind.is_integer for kind in kinds) or (
-        kinds == (Kind.DECIMAL, Kind.DECIMAL) and declared.scale >= result.scale
-    ):
-        return declared
-    if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
-        return declared  # a float result is widened beyond the difference
-    if (
-        (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL)
-        or set(kinds) == {Kind.STRING, Kind.VARCHAR}
-        or all(kind.is_timestamp for kind in kinds)
-    ):
-        return result
-    raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
-
-
 def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, semantics: Semantics) -> BoundOperand:
     if name == "cast" and arguments[0].type.kind is Kind.CHAR and result_type.kind is Kind.STRING:
         return arguments[0]  # Hive trims the padding: a comparison with CHAR allows for that (P15)
@@ -414,7 +374,7 @@ def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, 
     try:
         interval = applied(name, unbound, result_type, semantics)
     except (IndexError, ValueError, TypeError) as error:
-        raise _wrong_arguments(name, len(arguments)) from error
+        raise wrong_arguments(name, len(arguments)) from error
     if not constant:
         return function
     if any(isinstance(a, BoundConstant) and a.of_clock for a in arguments):

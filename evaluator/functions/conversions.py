@@ -40,7 +40,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 from evaluator.language.zones import instant_of, shift_near
 
-__all__ = ["cast", "instants_of_seconds", "keeps_value", "vanishes"]
+__all__ = ["cast", "instants_of", "keeps_value", "vanishes"]
 
 _WHOLE_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
 
@@ -95,7 +95,7 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
         case Kind.TIMESTAMP_LTZ if source.kind is Kind.TIMESTAMP and not semantics.utc_timestamps:
             return _instants(argument, semantics)
         case Kind.TIMESTAMP_LTZ if source.kind.is_number and semantics.functions_of_spark:
-            return instants_of_seconds(argument)
+            return instants_of(argument, 1_000_000)
         case Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE:
             return _midnights(argument, semantics)
         case _:
@@ -151,15 +151,15 @@ def _instants(argument: Argument, semantics: Semantics) -> Interval:
     return strict([argument]) if first is None or last is None else strict([argument], first.lo, last.hi)
 
 
-def instants_of_seconds(argument: Argument) -> Interval:
-    """The instants of numbers of seconds, cut to microseconds as Spark does, in the years from 1583 to 9999.
+def instants_of(argument: Argument, unit: int) -> Interval:
+    """The instants of numbers of ``unit`` microseconds each, cut as Spark does it, in the years from 1583 to 9999.
 
     NaN and infinity are NULL, or an error in ANSI mode.
     """
     numbers, may_be_nan = within_type(argument), argument.type.kind.is_fractional
     if not numbers.is_bounded or not all(math.isfinite(end) for end in (numbers.lo, numbers.hi)):
         return strict([argument], null=may_be_nan)
-    factor: Any = 1e6 if may_be_nan else 1_000_000
+    factor: Any = float(unit) if may_be_nan else unit
     lo, hi = (math.trunc(end * factor) for end in (numbers.lo, numbers.hi))
     if lo < FIRST_GREGORIAN_DAY * DAY or hi > LAST_DAY * DAY:
         return strict([argument], null=may_be_nan)

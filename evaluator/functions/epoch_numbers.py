@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 from evaluator.functions.base import Argument, Compute, RangeFunction, monotone, strict, within_type
-from evaluator.functions.conversions import instants_of_seconds
-from evaluator.language.epoch import DAY, FIRST_GREGORIAN_DAY, LAST_DAY
+from evaluator.functions.conversions import instants_of
+from evaluator.language.epoch import FIRST_GREGORIAN_DAY, LAST_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.semantics import Semantics
@@ -23,8 +23,6 @@ from evaluator.language.types import BIGINT, DATE, INT, TIMESTAMP_LTZ, Kind, Typ
 __all__ = ["FUNCTIONS"]
 
 _SECOND, _MILLI, _MICRO = 1_000_000, 1_000, 1
-#: The instants that all versions of Spark write alike, in microseconds.
-_LEAST, _GREATEST = FIRST_GREGORIAN_DAY * DAY, LAST_DAY * DAY
 
 
 def _of(is_argument: bool, name: str, result: Type) -> Type:
@@ -65,28 +63,14 @@ def _number(unit: int) -> RangeFunction:
 
 
 def _instant(unit: int) -> RangeFunction:
-    """timestamp_millis, timestamp_micros."""
+    """timestamp_seconds, which takes numbers with a fraction, too; timestamp_millis and timestamp_micros."""
 
     def result(types: Sequence[Type]) -> Type:
-        return _of(types[0].kind.is_integer, "the instant", TIMESTAMP_LTZ)
+        kind = types[0].kind
+        return _of(kind.is_number if unit == _SECOND else kind.is_integer, "the instant", TIMESTAMP_LTZ)
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-        numbers = within_type(arguments[0])
-        if numbers.is_bounded and numbers.lo * unit >= _LEAST and numbers.hi * unit <= _GREATEST:
-            return strict(arguments, numbers.lo * unit, numbers.hi * unit)
-        return strict(arguments)
-
-    return RangeFunction(result, _in_spark(compute))
-
-
-def _seconds() -> RangeFunction:
-    """timestamp_seconds, of a number with a fraction, too."""
-
-    def result(types: Sequence[Type]) -> Type:
-        return _of(types[0].kind.is_number, "the instant", TIMESTAMP_LTZ)
-
-    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-        return instants_of_seconds(arguments[0])
+        return instants_of(arguments[0], unit)
 
     return RangeFunction(result, _in_spark(compute))
 
@@ -100,7 +84,7 @@ FUNCTIONS = {
     "unix_seconds": _number(_SECOND),
     "unix_millis": _number(_MILLI),
     "unix_micros": _number(_MICRO),
-    "timestamp_seconds": _seconds(),
+    "timestamp_seconds": _instant(_SECOND),
     "timestamp_millis": _instant(_MILLI),
     "timestamp_micros": _instant(_MICRO),
 }

@@ -43,17 +43,14 @@ def drawn(rng: random.Random) -> tuple[int, int]:
 def test_spark_counts_the_time_between_moments_as_sargo_does(spark, zone):
     rng = random.Random(zone)
     semantics = Semantics.named("spark", zone)
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", zone)
-    try:
-        rows = [drawn(rng) for _ in range(examples(40, at_night=800))]
-        columns = [f"timestampdiff({unit}, {a}, {b})" for a, b in PAIRS for unit in UNITS]
-        columns += [f"{a} - {b}" for a, b in PAIRS]
-        frame = spark.createDataFrame(rows, "a bigint, b bigint").selectExpr("a", "b", *FRAME)
-        for first, second, *found in frame.selectExpr("a", "b", *columns).collect():
-            check(first, second, found, semantics)
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", zone)
+    rows = [drawn(rng) for _ in range(examples(40, at_night=800))]
+    columns = [f"timestampdiff({unit}, {a}, {b})" for a, b in PAIRS for unit in UNITS]
+    columns += [f"{a} - {b}" for a, b in PAIRS]
+    frame = session.createDataFrame(rows, "a bigint, b bigint").selectExpr("a", "b", *FRAME)
+    for first, second, *found in frame.selectExpr("a", "b", *columns).collect():
+        check(first, second, found, semantics)
 
 
 def check(first: int, second: int, found: list[int | datetime.timedelta], semantics: Semantics) -> None:

@@ -1,0 +1,73 @@
+"""The types of functions: of their results, and those to which Spark casts an argument before it calls one.
+
+    lower(s)                          string
+    i + 1, stated as bigint           bigint: the filter may state a wider type
+    from_unixtime(ms / 1000)          from_unixtime(CAST(ms / 1000 AS bigint))
+    timestampdiff(HOUR, '...', t)     timestampdiff(HOUR, CAST('...' AS timestamp), t)
+
+Source: Spark ``ImplicitTypeCasts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluator.binding.operands import BoundConstant, BoundOperand
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.argument_counts import check_count
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, STRING, TIMESTAMP_LTZ, Kind, Type
+
+__all__ = ["agreed", "implied_cast", "result_of", "wrong_arguments"]
+
+
+def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Semantics) -> Type | None:
+    """The type to which Spark casts an argument; None where it is called with the argument as it is."""
+    if not semantics.functions_of_spark:
+        return None
+    kind = argument.type.kind
+    match name, place:
+        case "from_unixtime", 0 if kind.is_fractional or kind is Kind.DECIMAL:
+            return BIGINT
+        case "timestampdiff", 1 | 2 if isinstance(argument, BoundConstant) and argument.type == STRING:
+            return TIMESTAMP_LTZ
+        case _:
+            return None
+
+
+def result_of(name: str, types: Sequence[Type]) -> Type:
+    """The type of a function's result. Raises UnsupportedError for arguments that are not decided."""
+    check_count(name, len(types))
+    try:
+        return FUNCTIONS[name].result(types)
+    except (IndexError, ValueError) as error:
+        raise wrong_arguments(name, len(types)) from error
+
+
+def wrong_arguments(name: str, count: int) -> UnsupportedError:
+    """The error for a call with a number of arguments that the function does not take."""
+    return UnsupportedError(f"function {name} with {count} arguments is not decided")
+
+
+def agreed(name: str, result: Type, declared: Type | None) -> Type:
+    """The type of a result of which the filter states one, too: an engine that computes in another may overflow.
+
+    Raises UnsupportedError where the results may differ.
+    """
+    if declared is None or declared == result or result.kind is Kind.VOID:
+        return result
+    kinds = (declared.kind, result.kind)
+    if all(kind.is_integer for kind in kinds) or (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL) and declared.scale >= result.scale
+    ):
+        return declared
+    if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
+        return declared  # a float result is widened beyond the difference
+    if (
+        (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL)
+        or set(kinds) == {Kind.STRING, Kind.VARCHAR}
+        or all(kind.is_timestamp for kind in kinds)
+    ):
+        return result
+    raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
