@@ -3,6 +3,8 @@
     lower(s)                          string
     i + 1, stated as bigint           bigint: the filter may state a wider type
     from_unixtime(ms / 1000)          from_unixtime(CAST(ms / 1000 AS bigint))
+    year(s), hour(s)                  year(CAST(s AS date)), hour(CAST(s AS timestamp))
+    concat(y, '-', m)                 concat(CAST(y AS string), '-', CAST(m AS string))
     timestampdiff(HOUR, '...', t)     timestampdiff(HOUR, CAST('...' AS timestamp), t)
 
 Source: Spark ``ImplicitTypeCasts``.
@@ -17,9 +19,28 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, STRING, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["agreed", "implied_cast", "result_of", "wrong_arguments"]
+
+
+_OF_DATES = (
+    *("year", "quarter", "month", "day", "dayofyear", "weekofyear", "yearofweek", "dayofweek", "weekday"),
+    *("date_add", "date_sub", "add_months", "last_day", "trunc", "to_date", "next_day"),
+)
+_OF_TEXTS = (
+    *("lower", "upper", "initcap", "left", "substring", "trim", "ltrim", "rtrim", "substring_index"),
+    *("repeat", "length"),
+)
+#: Functions of dates and of moments, and the places of these arguments: a text there is read as one.
+_READ_AS_DATES = {**dict.fromkeys(_OF_DATES, range(1)), "datediff": range(2)}
+_READ_AS_MOMENTS = {
+    **dict.fromkeys(("hour", "minute", "second", "date_format", "to_timestamp"), range(1)),
+    "date_trunc": range(1, 2),
+    "months_between": range(2),
+}
+#: Functions of texts, and the places where a number, a date or a moment is written as text.
+_WRITTEN = {**dict.fromkeys(_OF_TEXTS, range(1)), "concat": range(1 << 8)}
 
 
 def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Semantics) -> Type | None:
@@ -27,7 +48,14 @@ def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Seman
     if not semantics.functions_of_spark:
         return None
     kind = argument.type.kind
+    is_text = kind in (Kind.STRING, Kind.VARCHAR)
     match name, place:
+        case _ if is_text and place in _READ_AS_DATES.get(name, ()) and not isinstance(argument, BoundConstant):
+            return DATE
+        case _ if is_text and place in _READ_AS_MOMENTS.get(name, ()) and not isinstance(argument, BoundConstant):
+            return TIMESTAMP_LTZ
+        case _ if place in _WRITTEN.get(name, ()) and (kind.is_integer or kind.is_timestamp or kind is Kind.DATE):
+            return STRING
         case "from_unixtime", 0 if kind.is_fractional or kind is Kind.DECIMAL:
             return BIGINT
         case "timestampdiff", 1 | 2 if isinstance(argument, BoundConstant) and argument.type == STRING:

@@ -150,9 +150,9 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
     arguments = [
-        _cast(one, implied_cast(name, place, one, semantics), semantics) for place, one in enumerate(arguments)
+        _cast(one, implied_cast(name, place, one, semantics), semantics)
+        for place, one in enumerate(read_back(name, None, read_texts_as_dates(name, arguments), semantics))
     ]
-    arguments = read_back(name, None, read_texts_as_dates(name, arguments), semantics)
     result = result_of(name, [a.type for a in arguments])
     if gives_text(name, result, semantics) and not _are_constants(arguments):
         agreed(name, STRING, node.type)

@@ -97,6 +97,8 @@ def type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
         return constant if constant.kind.is_integer and semantics.text_takes_column_type else DOUBLE
     if constant.kind is Kind.DATE:
         return constant
+    if constant.kind is Kind.TIMESTAMP_LTZ and semantics.functions_of_spark:
+        return constant
     return TIMESTAMP if constant.kind is Kind.TIMESTAMP else text
 
 

@@ -35,7 +35,7 @@ _MAX_PADDED = 10_000
 _WORDS = re.compile(r"[A-Za-z ]*")
 #: Plain characters and sets of them, each once or several times.
 _PLAIN_PATTERN = re.compile(
-    r"(?:[A-Za-z0-9 _:;,/=%#@~-]\+?|\[\^?(?:[A-Za-z0-9 _:;,/=%#@~.]|[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9])+-?\]\+?)+"
+    r"(?:[A-Za-z0-9 _:;,/=%#@~-]\+?|\[\^?-?(?:[A-Za-z0-9 _:;,/=%#@~.]|[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9])+-?\]\+?)+"
 )
 _CLOCK = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?", re.ASCII)
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)

@@ -37,7 +37,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, nearest_float
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import Kind, Type
+from evaluator.language.types import TIMESTAMP, Kind, Type
 from evaluator.language.zones import instant_of, shift_near
 
 __all__ = ["cast", "instants_of", "keeps_value", "vanishes"]
@@ -71,7 +71,9 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
         return argument.interval
     if source.kind is Kind.VOID:
         return Interval(null=True, value=False)
-    if source.kind in (Kind.STRING, Kind.VARCHAR) and reads_text(target):
+    if source.kind in (Kind.STRING, Kind.VARCHAR) and reads_text(target, semantics):
+        if target.kind is Kind.TIMESTAMP_LTZ and argument.interval.is_point:
+            return _instants(Argument(TIMESTAMP, from_text(argument, TIMESTAMP, semantics)), semantics)
         return from_text(argument, target, semantics)
     match target.kind:
         case kind if kind.is_integer:

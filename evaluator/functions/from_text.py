@@ -2,8 +2,9 @@
 
 The order of texts is not the order of the values that they denote ('10' < '9'), so a range of texts bounds nothing. A
 column with one text in each slice, such as a partition column, converts like a constant: ``p = 5`` on ``p`` in
-['5', '5']. No text between 'apple' and 'cherry' is a number: there the cast is NULL, where it is no error. Only texts
-that every engine and setting reads alike are decided:
+['5', '5']. No text between 'apple' and 'cherry' is a number: there the cast is NULL, where it is no error. Texts of one
+year are days of it (``text_moments``): for Spark, where no text is an error. Of single texts only those are decided
+that every engine and setting reads alike:
 
     target              texts
     ==================  ==================================================
@@ -12,6 +13,7 @@ that every engine and setting reads alike are decided:
     decimal(p, s)       the same, if they need no rounding
     date                ``2020-01-02``
     timestamp           ``2020-01-02 10:30:00``, ``2020-01-02 10:30:00.5``
+    both, in Spark      ``2020-1-2``, ``2020-1-2 10:30``, ``2020-1-2T10:30:00.5``
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from evaluator.functions.base import Argument, strict
+from evaluator.functions.constant_texts import clock_of_text, day_of_text
+from evaluator.functions.text_moments import FARTHEST_ZONE, days_cast
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
@@ -31,8 +35,10 @@ from evaluator.language.types import Kind, Type
 __all__ = ["from_text", "reads_text"]
 
 
-def reads_text(target: Type) -> bool:
+def reads_text(target: Type, semantics: Semantics) -> bool:
     """Whether texts are converted to this type at all."""
+    if target.kind is Kind.TIMESTAMP_LTZ:
+        return semantics.functions_of_spark
     return target.kind.is_number or target.kind in (Kind.DATE, Kind.TIMESTAMP)
 
 
@@ -42,11 +48,28 @@ def from_text(argument: Argument, target: Type, semantics: Semantics) -> Interva
     is_bounded = isinstance(text, str) and isinstance(last, str)
     if semantics.unreadable_rows_are_null and is_bounded and none_is_readable(text, last):
         return Interval(null=True, value=False)
-    value = _value_of(text, target) if argument.interval.is_point and isinstance(text, str) else None
-    return strict([argument], value, value, null=value is None)
+    value = _value_of(text, target, semantics) if argument.interval.is_point and isinstance(text, str) else None
+    if value is not None:
+        return strict([argument], value, value)
+    if is_bounded and semantics.functions_of_spark and semantics.unreadable_rows_are_null:
+        return strict([argument], *_moments_between(text, last, target, semantics), null=True)
+    return strict([argument], null=True)
 
 
-def _value_of(text: str, target: Type) -> int | float | Fraction | None:
+def _moments_between(lo: str, hi: str, target: Type, semantics: Semantics) -> tuple[int | None, int | None]:
+    """The least and the greatest day or moment as which Spark reads a text from lo to hi."""
+    days = days_cast(lo, hi) if target.kind is Kind.DATE or target.kind.is_timestamp else None
+    if days is None:
+        return None, None
+    first, last = days
+    if target.kind is Kind.DATE:
+        return first, last
+    # A text may name a zone of its own. The session's shows the moment on another day, or moves it out of a gap.
+    away = FARTHEST_ZONE if target.kind is Kind.TIMESTAMP_LTZ or semantics.is_utc else 2 * DAY
+    return first * DAY - away, (last + 1) * DAY - 1 + away
+
+
+def _value_of(text: str, target: Type, semantics: Semantics) -> int | float | Fraction | None:
     if target.kind.is_integer:
         smallest, largest = target.integer_range()
         return int(text) if is_integer_text(text) and smallest <= int(text) <= largest else None
@@ -60,6 +83,8 @@ def _value_of(text: str, target: Type) -> int | float | Fraction | None:
         double = float(number)
         # A float may be read from the text at once, or through a double: both must give the same.
         return double if target.kind is Kind.DOUBLE or nearest_float(double) == double else None
+    if semantics.functions_of_spark:
+        return day_of_text(text) if target.kind is Kind.DATE else clock_of_text(text)
     try:
         wall_clock = wall_clock_of_text(text)
     except UnsupportedError:

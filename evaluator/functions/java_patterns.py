@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-__all__ = ["read_moment", "written_moment"]
+from evaluator.functions.text_moments import DateForm
+
+__all__ = ["date_form", "read_moment", "written_moment"]
 
 _MONTHS = [
     "January",
@@ -68,6 +70,8 @@ _ONE_OR_TWO = frozenset("MdHms")
 #: A pattern without day or month gives the first of them.
 _FIRST_UNITS = ({"year"}, {"year", "month"})
 _DATE_UNITS = {"year", "month", "day"}
+#: The letters of fields within a day, and of zones.
+_TIMES, _ZONES = "HhmsSa", "XxZzVO"
 #: Text between the fields of a pattern that is read.
 _SEPARATOR = re.compile(r"[-/.: _,T]+")
 
@@ -128,6 +132,29 @@ def read_moment(pattern: str, text: str) -> datetime.datetime | None:
         return datetime.datetime(**{"month": 1, "day": 1, **numbers})  # type: ignore[arg-type]
     except ValueError:
         return None
+
+
+def date_form(pattern: str) -> DateForm | None:
+    """How a pattern reads that begins with a year, a month and a day, before a time of that day; None for others.
+
+    >>> date_form("yyyy-MM-dd HH:mm")
+    DateForm(after_year='-', after_month='-', day_is_closed=False, has_zone=False)
+    """
+    tokens = _tokens(pattern) or []
+    fields = [place for place, (_, is_field) in enumerate(tokens) if is_field]
+    names = [tokens[place][0] for place in fields]
+    if fields[:1] != [0] or [name[0] for name in names[:3]] != ["y", "M", "d"] or names[0] != "yyyy":
+        return None
+    if any(len(name) > 2 for name in names[1:3]) or any(name[0] not in _TIMES + _ZONES for name in names[3:]):
+        return None
+    ends = [*fields[1:], len(tokens)]
+    texts = ["".join(text for text, _ in tokens[place + 1 : end]) for place, end in zip(fields, ends, strict=True)]
+    is_closed = len(names) > 3 and not texts[2]
+    if any(text and not _SEPARATOR.fullmatch(text) for text in texts[:3]):
+        return None
+    if not all(texts[:2]) and names[1:3] != ["MM", "dd"]:
+        return None
+    return DateForm(texts[0], texts[1], is_closed and names[2] == "dd", any(name[0] in _ZONES for name in names[3:]))
 
 
 def _number(text: str) -> int:

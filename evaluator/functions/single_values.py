@@ -3,6 +3,7 @@
     lpad(month, 2, '0')          on a partition column with '3' in the slice    '03'
     to_date(day, 'yyyyMMdd')     with '20200301'                                 DATE '2020-03-01'
     instr(s, 'x')                with 'abc' .. 'abx'                             nothing: more than one value
+    lpad(month, 2, '0')          with 3 .. 5                                     what ``several_values`` knows
 
 The results are those of ``constants``, which every version and setting agrees on. Most functions are Spark's, some are
 Hive's too (``constant_texts``).
@@ -16,10 +17,11 @@ from evaluator.functions import constant_dates, constant_moments, constant_numbe
 from evaluator.functions.base import Argument
 from evaluator.functions.constant_texts import CONCATENATED, TEXT_FUNCTIONS, in_hive
 from evaluator.functions.constants import constant_result, with_dates, with_times
+from evaluator.functions.several_values import of_several_values
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Kind, Type
+from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
 
 __all__ = ["RESULTS", "of_single_values", "result_of_single_values"]
 
@@ -31,6 +33,7 @@ RESULTS: Mapping[str, Type] = {
     **dict.fromkeys(("instr", "locate", "octet_length", "bit_length", "dayofweek_iso"), INT),
     **dict.fromkeys(("next_day", "make_date", "to_date"), DATE),
     "to_timestamp": TIMESTAMP,
+    **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), BIGINT),
 }
 #: Functions that are not NULL wherever an argument is.
 _SKIP_NULLS = frozenset(["concat_ws"])
@@ -57,7 +60,7 @@ def of_single_values(name: str, arguments: Sequence[Argument], result: Type, sem
     if not all(interval.value for interval in intervals):
         return Interval(null=True, value=False)
     if not all(interval.is_point for interval in intervals):
-        return UNKNOWN
+        return of_several_values(name, arguments, semantics)
     given = [Argument(_plain(one.type), Interval(one.interval.lo, one.interval.hi, null=False)) for one in arguments]
     read = with_times(name, with_dates(name, given), semantics)
     folded = constant_result(name, read, None, semantics)

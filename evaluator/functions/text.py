@@ -9,7 +9,7 @@ initcap                 nothing is known; which texts become a constant is (``bi
 length                  at least 0; exact where the slice has one text
 hex                     keeps the order of texts and of bytes
 trim, ltrim, rtrim      at most 'cherry'; at least 'banana', as no text of this range begins with a space
-substr(c, 2)            known where the slice has one text only
+substr(c, 2)            known where all texts have the same first character
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from evaluator.functions.letter_case import LOWER, UPPER, LetterCase
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.semantics import Semantics
+from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import INT, STRING, Kind, Type
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "before_first", "joined"]
 
 
 def _text_type(types: Sequence[Type]) -> Type:
@@ -66,7 +67,7 @@ def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> 
 
 
 def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """substr(c, p[, n]), counted from 1. From the first character it is monotone; from another it needs one text."""
+    """substr(c, p[, n]), counted from 1. It is monotone where all texts are the same before p."""
     x = arguments[0].interval
     start = count_of(arguments[1], "a position")
     length = count_of(arguments[2], "a length") if len(arguments) == 3 else None
@@ -74,6 +75,9 @@ def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interva
         return strict(arguments, "", "")
     if start in (0, 1):
         return monotone(arguments[0], lambda text: text[:length])
+    if start > 1 and x.is_bounded and not x.is_point and common_prefix_length(x.lo, x.hi) >= start - 1:
+        rest = Argument(STRING, x.with_bounds(x.lo[start - 1 :], x.hi[start - 1 :]))
+        return monotone(rest, lambda text: text[:length])
     if not x.is_point or -start > len(x.lo):
         return strict(arguments)
     begin = start - 1 if start > 0 else len(x.lo) + start
@@ -81,7 +85,7 @@ def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interva
     return strict(arguments, text, text)
 
 
-def _joined(a: Argument, b: Argument) -> Argument:
+def joined(a: Argument, b: Argument) -> Argument:
     """a || b is at least a.lo || b.lo where a is one value, and at most some prefix of a.hi followed by b.hi."""
     x, y = a.interval, b.interval
     if x.is_point:
@@ -96,10 +100,10 @@ def _joined(a: Argument, b: Argument) -> Argument:
 
 
 def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    joined = arguments[0]
+    whole = arguments[0]
     for argument in arguments[1:]:
-        joined = _joined(joined, argument)
-    return joined.interval
+        whole = joined(whole, argument)
+    return whole.interval
 
 
 def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -112,24 +116,29 @@ def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return strict(arguments, text.lo * max(count, 0), text.lo * max(count, 0))
 
 
-def _before_first(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """substring_index(c, d, 1): what stands before the first d, or the whole text.
-
-    It is a prefix of the text, so at most the text. Unless it is a prefix of the lower bound, it is greater than that;
-    and it is one only where the prefix and d begin a text of the range.
-    """
+def _substring_index(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """substring_index(c, d, 1)."""
     separator, count = constant_of(arguments[1], "a separator"), constant_of(arguments[2], "a count")
     if not (isinstance(separator, str) and separator and count == 1):
         raise UnsupportedError("substring_index of this separator or count is not decided")
-    x = arguments[0].interval
+    return before_first(arguments[0], separator)
+
+
+def before_first(argument: Argument, separator: str) -> Interval:
+    """What stands before the first separator in a text, or the whole text.
+
+    It is a prefix of the text, so at most the text. Unless it is a prefix of the lower bound, it is greater than that;
+    and it is one only where the prefix and the separator begin a text of the range.
+    """
+    x = argument.interval
     if x.is_point:
         part = x.lo.partition(separator)[0]
-        return strict(arguments, part, part)
+        return strict([argument], part, part)
     if x.lo is None:
-        return strict(arguments, None, x.hi)
+        return strict([argument], None, x.hi)
     starts = (x.lo[:end] for end in range(len(x.lo)) if separator >= x.lo[end : end + len(separator)])
     least = next((start for start in starts if x.hi is None or start + separator <= x.hi), x.lo)
-    return strict(arguments, least, x.hi)
+    return strict([argument], least, x.hi)
 
 
 def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -175,7 +184,7 @@ FUNCTIONS = {
     "trim": _trimmed(left=True, right=True),
     "ltrim": _trimmed(left=True, right=False),
     "rtrim": _trimmed(left=False, right=True),
-    "substring_index": RangeFunction(_text_type, _before_first),
+    "substring_index": RangeFunction(_text_type, _substring_index),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
 }

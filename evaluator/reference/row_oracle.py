@@ -41,6 +41,7 @@ from evaluator.reference.row_comparisons import (
 )
 from evaluator.reference.row_dates import counts_time, dates_in_text, moves_a_date, moves_an_instant, special_call
 from evaluator.reference.row_functions import call, convert
+from evaluator.reference.row_texts import cast_text, reads_text
 from evaluator.reference.row_types import result_type
 
 __all__ = ["value_of"]
@@ -103,6 +104,9 @@ def value_of(
             case ex.Cast(type=Type(kind=Kind.TIMESTAMP_LTZ) as target) if _are_seconds(children[0], semantics):
                 value, _ = children[0]
                 return (None if value is None else instant_of_seconds(value)), target
+            case ex.Cast(type=target) if reads_text(children[0][1], target, semantics):
+                text = children[0][0]
+                return (None if text is None else cast_text(text, target, semantics)), target
             case ex.Cast(type=target):
                 value, value_type = children[0] if target.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
                 return (None if value is None else convert(value, value_type, target)), target

@@ -142,7 +142,7 @@ def test_what_a_range_says_of_the_next_weekday(
         ("trunc(x, 'MM') < '2020-2'", "F", "T"),
         ("next_day(x, 'MO') IN ('2020-2-17')", "TFN", "F"),
         ("last_day(x) LIKE '2020-02%'", "TFN", "T"),
-        ("substr(last_day(x), 1, 7) = '2020-03'", "TFN", "F"),
+        ("substr(last_day(x), 1, 7) = '2020-03'", "F", "F"),
         ("last_day(x) = DATE '2020-2-29'", "T", "T"),
         ("year(last_day(x)) = 2020", "T", "T"),
         ("datediff(last_day(x), x) = 19", "T", "T"),

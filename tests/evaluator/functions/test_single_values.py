@@ -42,6 +42,8 @@ CASES = [
     ("make_date(x, 3, 1) = date'2020-03-01'", INT, 2020, 2021),
     ("next_day(x, 'MON') = date'2020-03-02'", STRING, "2020-03-01", "2020-03-02"),
     ("dayofweek_iso(x) = 7", DATE, DAY, DAY + 1),
+    ("unix_timestamp(x, 'yyyyMMdd') > 1583020799L", STRING, "20200301", "20200302"),
+    ("to_unix_timestamp(x) > 1583020799L", STRING, "2020-03-01 00:00:00", "2020-03-01 00:00:01"),
 ]
 
 
@@ -58,7 +60,7 @@ def test_a_slice_with_one_value_is_decided_as_a_constant(
     assert expected in ("T", "F"), constant
     for kind in {of, VARCHAR} if of == STRING else {of}:
         assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, value)}) == expected
-        assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, other)}) == "TFN"
+        assert expected in outcome_of(parse(condition, "spark"), {"x": stats(kind, value, other)})
         assert outcome_of(parse(condition, "spark"), {"x": stats(kind, value, value)}, HIVE) in (expected, "TFN")
 
 
@@ -104,7 +106,8 @@ HIVE_CASES = [
 def test_functions_of_one_text_that_hive_has_too(condition: str, value: str, expected: str, engine: str) -> None:
     hive = Semantics.named(engine, "UTC")
     assert outcome_of(parse(condition, "hive"), {"x": stats(STRING, value, value)}, hive) == expected
-    assert outcome_of(parse(condition, "hive"), {"x": stats(STRING, value, value + "z")}, hive) == "TFN"
+    several = outcome_of(parse(condition, "hive"), {"x": stats(STRING, value, value + "z")}, hive)
+    assert several == "TFN" if expected == "TFN" else expected in several
 
 
 def test_a_number_is_no_text_of_these_functions_in_hive() -> None:
@@ -129,4 +132,4 @@ def test_several_columns_of_one_value_each() -> None:
     assert [outcome_of(parse(condition.format(op), "spark"), known) for op in ("=", "<", ">=")] == ["T", "F", "T"]
     assert outcome_of(parse("make_date(y, m, d) > date'2020-03-01'", "spark"), known) == "F"
     known["d"] = stats(INT, 1, 2)
-    assert outcome_of(parse(condition.format("="), "spark"), known) == "TFN"
+    assert [outcome_of(parse(condition.format(op), "spark"), known) for op in ("=", ">=", "<")] == ["TF", "T", "F"]

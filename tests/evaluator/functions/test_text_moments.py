@@ -1,0 +1,161 @@
+"""C7: ranges of texts that are read as dates or moments, against the reference of rows and a reader of patterns."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.functions.java_patterns import date_form, read_moment
+from evaluator.functions.text_moments import days_cast, days_read
+from evaluator.language import expression as ex
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import DATE, STRING, TIMESTAMP_LTZ, Type
+from evaluator.reference.row_oracle import value_of
+from evaluator.reference.row_texts import cast_text
+from handler.sql import parse
+from tests.evaluator.short_forms import col, lit, outcome_of, stats
+from tests.sampling import examples
+
+LEGACY = Semantics.named("spark-legacy", "UTC")
+ZONES = ("UTC", "Europe/Berlin", "Pacific/Apia", "America/Sao_Paulo")
+PATTERNS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy/M/d", "yyyy-MM-dd HH:mm:ss", "yyyyMMddHH", "yyyy-MM-dd'T'HH:mm:ssX")
+
+_NUMBERS = st.integers(0, 33).flatmap(
+    lambda n: st.sampled_from([f"{n:02}", f"{n:02}", f"{n:02}", str(n), f"{n:03}", f" {n}"])
+)
+_YEARS = st.sampled_from(["2020", "2020", "2020", "2021", "2019", "20201", "202", "0020", "+2020"])
+_SEPARATORS = st.sampled_from(["-", "-", "-", "-", "/", "", " -", "\u0663"])
+_ENDS = st.sampled_from(
+    ["", "", "", " ", "\x7f", "T", "T10:00", " 10:30:59.5", "x", "0", " 25:00", "-", "Z", "T10:00:00+18:00", "\u0663"]
+)
+_ODD = st.builds(
+    lambda y, a, m, b, d, end: y + a + m + b + d + end, _YEARS, _SEPARATORS, _NUMBERS, _SEPARATORS, _NUMBERS, _ENDS
+)
+_ISO = st.dates(datetime.date(2019, 12, 20), datetime.date(2021, 1, 10)).flatmap(
+    lambda day: st.sampled_from([f"{day}", f"{day}T10:00:00Z", f"{day} 23:30:00", f"{day:%Y-%m}", f"{day:%Y%m%d}"])
+)
+#: Texts like dates, most of them good ones.
+TEXTS = st.one_of(_ISO, _ISO, _ODD, st.builds(str.__add__, _ISO, _ENDS))
+
+
+def day_of(text: str) -> int | None:
+    """The day as which CAST reads a text; 10,000 and more for a year behind 9999."""
+    try:
+        return cast_text(text, DATE, LEGACY)
+    except UnsupportedError:
+        return 1 << 40
+
+
+def shown(days: tuple[int, int] | None) -> list[str] | None:
+    return days and [str(datetime.date.fromordinal(day + EPOCH_ORDINAL)) for day in days]
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "cast", "read"),
+    [
+        ("2026-05-05", "2026-05-20", ["2026-05-01", "2026-05-20"], ["2026-05-01", "2026-05-31"]),
+        ("2026-05-28", "2026-06-10", ["2026-05-01", "2026-06-10"], ["2026-01-01", "2026-06-30"]),
+        ("2026-09-28", "2026-10-04", ["2026-01-01", "2026-10-04"], ["2026-01-01", "2026-10-31"]),
+        ("2026-01-28", "2026-02-10", ["2026-01-01", "2026-02-10"], ["2026-01-01", "2026-12-31"]),
+        ("2026-05-05", "2026-05-05 23:59", ["2026-05-05"] * 2, ["2026-05-05"] * 2),
+        ("2026-05-05T01", "2026-05-05T23", ["2026-05-05"] * 2, ["2026-05-05"] * 2),
+        ("2026-02-01", "2026-02-31", ["2026-02-01", "2026-02-28"], ["2026-02-01", "2026-02-28"]),
+        ("2026-13-01", "2026-13-20", None, None),
+        ("2025-12-31", "2026-01-02", None, None),
+        ("", "2026-01-02", None, None),
+        ("1582-01-01", "1582-01-02", None, None),
+    ],
+)
+def test_the_days_of_texts_of_one_year(lo: str, hi: str, cast: list[str] | None, read: list[str] | None) -> None:
+    form = date_form("yyyy-MM-dd")
+    assert form is not None
+    assert (shown(days_cast(lo, hi)), shown(days_read(lo, hi, form))) == (cast, read)
+
+
+@given(st.lists(TEXTS, min_size=3, max_size=8))
+@settings(max_examples=examples(2_000, at_night=20_000), deadline=None)
+def test_every_text_between_two_says_a_day_between_theirs(texts: list[str]) -> None:
+    lo, *between, hi = sorted(texts)
+    days = days_cast(lo, hi)
+    for text in (lo, *between, hi):
+        day = day_of(text)
+        assert days is None or day is None or days[0] <= day <= days[1], (lo, text, hi, shown(days))
+
+
+def old_day(pattern: str, text: str) -> int | None:
+    """The day as which ``SimpleDateFormat`` reads a text that begins as the pattern says: with blanks and zeros."""
+    if "y-" in pattern or "y/" in pattern:
+        match = re.match(rf"[ \t]*(\d+)[{pattern[4]}][ \t]*(\d+)[{pattern[4]}][ \t]*(\d+)", text)
+        parts = match.groups() if match else ()
+    else:
+        end = 8 if len(pattern) > 8 else None
+        parts = tuple(part.strip(" ") for part in (text[:4], text[4:6], re.sub(r"(?<=\d)\D.*", "", text[6:end])))
+    try:
+        return datetime.date(*map(int, parts)).toordinal() - EPOCH_ORDINAL
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@given(texts=st.lists(TEXTS, min_size=3, max_size=8))
+@settings(max_examples=examples(500, at_night=5_000), deadline=None)
+def test_every_text_between_two_is_read_as_a_day_between_theirs(pattern: str, texts: list[str]) -> None:
+    separators = ("/" if "/" in pattern else "-") if pattern[4] != "M" else ""
+    lo, *between, hi = sorted(re.sub(r"(?<=\d)-(?=\d)", separators, text) for text in texts)
+    form = date_form(pattern)
+    assert form is not None
+    days = days_read(lo, hi, form)
+    for text in (lo, *between, hi):
+        moment = read_moment(pattern, text)
+        exact = None if moment is None else moment.toordinal() - EPOCH_ORDINAL
+        for day in (old_day(pattern, text), exact):
+            assert days is None or day is None or days[0] <= day <= days[1], (lo, text, hi, shown(days))
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("engine", ENGINES)
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=5),
+    target=st.sampled_from([DATE, TIMESTAMP_LTZ]),
+    day=st.integers(18_240, 18_640),
+    op=st.sampled_from(["<", "<=", "=", "!=", ">=", ">", "<=>"]),
+)
+@settings(max_examples=examples(40, at_night=400), deadline=None)
+def test_every_row_has_an_outcome_of_its_slice(
+    engine: str, zone: str, texts: list[str], target: Type, day: int, op: str
+) -> None:
+    semantics = Semantics.named(engine, zone)
+    constant = lit(day, DATE) if target == DATE else lit(day * DAY, TIMESTAMP_LTZ)
+    condition = ex.Compare(op, ex.Cast(col("s"), target), constant)  # type: ignore[arg-type]
+    possible = outcome_of(condition, {"s": stats(STRING, min(texts), max(texts))}, semantics)
+    for text in texts:
+        try:
+            row = value_of(condition, {"s": text}, Schema([Field("s", STRING)]), semantics)
+        except (UnsupportedError, ValueError):  # a row without a form here, or an error in ANSI mode
+            continue
+        assert {True: "T", False: "F", None: "N"}[row] in possible, (text, row)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["dd.MM.yyyy", "yyyy-dd-MM", "yyyy-MM", "yyMMdd", "yyyy-MMM-dd", "yyyyMd", "yyyy-MM-ddD", "'y'yyyy-MM-dd", "["],
+)
+def test_other_patterns_are_left_open(pattern: str) -> None:
+    assert date_form(pattern) is None
+
+
+@pytest.mark.parametrize("text", ["cast(s as date) < '2020-01-01'", "to_date(s, 'yyyy-MM-dd') < '2020-01-01'"])
+def test_a_text_that_is_an_error_is_not_skipped(text: str) -> None:
+    known = {"s": stats(STRING, "2020-07-01", "2020-08-01")}
+    outcomes = [
+        outcome_of(parse(text, engine), known, Semantics.named(engine, "UTC"))  # type: ignore[arg-type]
+        for engine in ("spark-legacy", "spark-ansi", "spark")
+    ]
+    assert outcomes == ["FN", "TFN", "TFN"]
