@@ -28,6 +28,7 @@ from evaluator.binding.constant_domain import in_domain_of
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of
 from evaluator.binding.dates_as_text import beside
 from evaluator.binding.elapsed_times import as_microseconds
+from evaluator.binding.function_types import as_text
 from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
     BoundLeaf,
@@ -352,7 +353,7 @@ class _Binder:
         return NullTest(operand)
 
     def _like(self, operand: BoundOperand, pattern: str, escape: str) -> tuple[Test, Lookup | None]:
-        operand = without_lossless_casts(operand)
+        operand = as_text(without_lossless_casts(operand), self._semantics)
         if isinstance(operand, BoundConstant) or not operand.type.kind.is_text:
             raise UnsupportedError(f"LIKE over {operand.type} is not decided")
         parsed = parse_like(pattern, escape)

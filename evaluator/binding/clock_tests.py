@@ -59,9 +59,11 @@ def _as_compared(left: BoundOperand, right: BoundOperand, semantics: Semantics) 
 
 
 def _text_as_read(other: Type, operand: BoundOperand, semantics: Semantics) -> BoundOperand:
-    """A text of the clock beside a date or a wall clock as what it is read as; another operand as it is."""
+    """A text of the clock beside an integer, a date or a wall clock as what it is read as; another operand as it is."""
     if not is_range(operand) or not operand.form:
         return operand
+    if other.kind.is_integer and semantics.functions_of_spark:
+        return as_read(operand, other, semantics)
     if other != DATE and (other != TIMESTAMP or semantics.moments_as_text):
         return operand
     return as_read(operand, other, semantics)

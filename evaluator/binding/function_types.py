@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluator.binding.operands import BoundConstant, BoundOperand
+from evaluator.binding.operands import BoundConstant, BoundFunction, BoundOperand
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP_LTZ, Kind, Type
 
-__all__ = ["agreed", "implied_cast", "result_of", "wrong_arguments"]
+__all__ = ["agreed", "as_text", "implied_cast", "result_of", "wrong_arguments"]
 
 
 _OF_DATES = (
@@ -54,7 +54,7 @@ def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Seman
             return DATE
         case _ if is_text and place in _READ_AS_MOMENTS.get(name, ()) and not isinstance(argument, BoundConstant):
             return TIMESTAMP_LTZ
-        case _ if place in _WRITTEN.get(name, ()) and (kind.is_integer or kind.is_timestamp or kind is Kind.DATE):
+        case _ if place in _WRITTEN.get(name, ()) and _is_written(argument):
             return STRING
         case "from_unixtime", 0 if kind.is_fractional or kind is Kind.DECIMAL:
             return BIGINT
@@ -62,6 +62,18 @@ def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Seman
             return TIMESTAMP_LTZ
         case _:
             return None
+
+
+def as_text(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """What Spark makes of an operand where it wants a text: of a number, a date or a moment the text that shows it."""
+    if not semantics.functions_of_spark or isinstance(operand, BoundConstant) or not _is_written(operand):
+        return operand
+    return BoundFunction("cast", (operand,), STRING, semantics)
+
+
+def _is_written(operand: BoundOperand) -> bool:
+    kind = operand.type.kind
+    return kind.is_integer or kind.is_timestamp or kind is Kind.DATE
 
 
 def result_of(name: str, types: Sequence[Type]) -> Type:

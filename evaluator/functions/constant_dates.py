@@ -26,6 +26,7 @@ from evaluator.functions.constant_moments import (
     ConstantFunction,
     Result,
     clock_constant,
+    clock_shown,
     date_constant,
     offset_at,
     timestamp_of_text,
@@ -38,7 +39,6 @@ from evaluator.language.literal import exact_number
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
-from evaluator.language.zones import wall_clock_of
 
 __all__ = ["FUNCTIONS", "weekday_of"]
 
@@ -205,19 +205,9 @@ def _of_number(scale: int) -> ConstantFunction:
         instant = Fraction(values[0]) * scale if is_exact else None
         if instant is None or instant.denominator != 1:
             return None
-        return _shown(instant.numerator, semantics)
+        return clock_shown(instant.numerator, semantics)
 
     return compute
-
-
-def _shown(instant: int, semantics: Semantics) -> Result | None:
-    """An instant as the wall clock that names it and no other one."""
-    if not (FIRST_GREGORIAN_DAY + 1) * DAY <= instant < LAST_DAY * DAY:
-        return None
-    clock = wall_clock_of(instant, semantics.zone)
-    if clock is None or _instant(clock, semantics) != instant:
-        return None
-    return clock_constant(clock, clock, semantics, in_days=True)
 
 
 def _date_of_number(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Semantics) -> Result | None:

@@ -27,6 +27,7 @@ from evaluator.language.literal import exact_number, wall_clock_of_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import DATE, STRING, TIMESTAMP, Kind, Type
+from evaluator.language.zoned_texts import instant_of_text
 from evaluator.language.zones import instant_of, wall_clock_of
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "ConstantFunction",
     "Result",
     "clock_constant",
+    "clock_shown",
     "date_constant",
     "months_later",
     "of_spans",
@@ -175,6 +177,9 @@ def timestamp_of_text(
     elif types[0] == TIMESTAMP:
         clock = values[0]
     elif types[0].kind is Kind.STRING:
+        instant = instant_of_text(values[0])
+        if instant is not None:
+            return clock_shown(instant, semantics)
         try:
             clock = wall_clock_of_text(values[0])
         except UnsupportedError:
@@ -182,6 +187,16 @@ def timestamp_of_text(
     else:
         return None
     return clock_constant(clock, clock, semantics, in_days=True) if isinstance(clock, int) else None
+
+
+def clock_shown(instant: int, semantics: Semantics) -> Result | None:
+    """An instant as the wall clock that names it and no other one."""
+    if not (FIRST_GREGORIAN_DAY + 1) * DAY <= instant < LAST_DAY * DAY:
+        return None
+    clock = wall_clock_of(instant, semantics.zone)
+    if clock is None or (not semantics.is_utc and offset_at(clock, semantics.zone) != clock - instant):
+        return None
+    return clock_constant(clock, clock, semantics, in_days=True)
 
 
 def _date_of_text(values: Sequence[Any], types: Sequence[Type], _: Type | None, semantics: Semantics) -> Result | None:

@@ -73,7 +73,7 @@ _DATE_UNITS = {"year", "month", "day"}
 #: The letters of fields within a day, and of zones.
 _TIMES, _ZONES = "HhmsSa", "XxZzVO"
 #: Text between the fields of a pattern that is read.
-_SEPARATOR = re.compile(r"[-/.: _,T]+")
+_SEPARATOR = re.compile(r"[-/.: _,TZ]+")
 
 
 def _tokens(pattern: str) -> list[tuple[str, bool]] | None:

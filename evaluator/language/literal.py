@@ -49,6 +49,7 @@ from evaluator.language.interval import Interval, point
 from evaluator.language.readable_texts import is_unreadable
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, Kind, Type
+from evaluator.language.zoned_texts import instant_of_text, with_whole_time
 from evaluator.language.zones import FIRST_SHOWN, instant_of, shift_near, shown
 
 __all__ = [
@@ -304,6 +305,8 @@ def _padded(text: str, semantics: Semantics) -> str:
     part = _PART_OF_A_DATE.fullmatch(text) if semantics.functions_of_spark else None
     if part is not None:
         return f"{part[1]}-{part[2] or '01':>02}-01"
+    if semantics.functions_of_spark:
+        text = with_whole_time(text)
     match = _LOOSE_TEXT.fullmatch(text) if semantics.dates_from_any_text else None
     return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
 
@@ -360,6 +363,9 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
             wall_clock = value * DAY
             last_of_day = wall_clock + DAY - 1 if semantics.date_hides_timestamp else None
         case _ if literal.kind.is_text:
+            instant = instant_of_text(value) if semantics.functions_of_spark else None
+            if instant is not None and column.kind is Kind.TIMESTAMP_LTZ:
+                return point(instant)
             wall_clock = kept_digits(wall_clock_of_text(value), semantics)
             nullable = semantics.bare_date_is_null and len(value) <= 10
             slack = 1 if semantics.moments_as_text else 0
