@@ -47,7 +47,7 @@ from evaluator.binding.letter_preimages import implied_by_image
 from evaluator.binding.membership_tests import membership_tests
 from evaluator.binding.nan_tests import against_nan, is_nan
 from evaluator.binding.null_tests import columns_tested_instead
-from evaluator.binding.number_preimages import implied_by_number
+from evaluator.binding.number_preimages import implied_by_number, implied_by_numbers
 from evaluator.binding.operand_comparisons import between_operands
 from evaluator.binding.operand_resolution import resolve_operand, span_of
 from evaluator.binding.operands import (
@@ -58,7 +58,7 @@ from evaluator.binding.operands import (
     Condition,
     columns_of,
 )
-from evaluator.binding.predicate_inference import inferred_predicates, members_as_read
+from evaluator.binding.predicate_inference import bounds_of_texts, inferred_predicates, members_as_read
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Refine, Step
 from evaluator.binding.refinement import refined
 from evaluator.binding.type_coercion import (
@@ -142,7 +142,7 @@ class _Binder:
                 continue
             match node:
                 case ex.And(children=children):
-                    stack.append(And(len(children)))
+                    stack.append(And(len(children) + self._bind_number_ranges(children)))
                     stack.extend(reversed(children))
                 case ex.Or(children=children):
                     stack.append(Or(len(children)))
@@ -189,6 +189,21 @@ class _Binder:
                     self._steps.append(step)
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))
+
+    def _bind_number_ranges(self, conditions: Sequence[ex.HudiExpression]) -> int:
+        """Bind what two bounds of a text that is read as a number imply together: so many conditions more."""
+        count = 0
+        for least, most in bounds_of_texts(conditions, self._schema, self._semantics):
+            try:
+                [[lower, _]], [[upper, _]] = self._tests(least), self._tests(most)
+            except (UnsupportedError, OverflowError, ValueError):
+                continue
+            implied = implied_by_numbers(lower, upper)
+            if implied is not None:
+                note = f"as {implied.operand.field.name} spells it"
+                self._push(BoundLeaf(least, implied, self._read_by(implied), note=note))
+                count += 1
+        return count
 
     def _condition_compared(self, leaf: ex.Compare) -> ex.HudiExpression | None:
         """The condition that a leaf compares with TRUE, unless the engine may compare its integers in another way."""

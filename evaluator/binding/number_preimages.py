@@ -6,9 +6,11 @@ The order of texts is not that of the numbers that they denote, but a text that 
                                or with a blank, a sign, a point or a 0, or beyond ASCII
     s = 500                    s begins with 500, or with 5 or 50 and no digit behind (5e2)
     s = -5                     s begins with a blank or a sign, or beyond ASCII
+    s BETWEEN 940 AND 955      s begins with 94 or 95, or with 9 and a point, or as above
 
 A text that begins with another digit has other leading digits, whatever its exponent. Doubles and decimals are rounded
 as they are read, so their texts may also begin like the numbers just below. Zero has texts of any digits (``1e-999``).
+One bound alone says nothing: '9405' is more than 955, and lies between '940' and '955'.
 
 This is ANDed to the comparison, and NULL where the column lies elsewhere: there the comparison is FALSE, or NULL as the
 text is no number, and both stay what they are. So it applies where such a text is NULL, not an error.
@@ -22,12 +24,12 @@ from fractions import Fraction
 from itertools import takewhile
 
 from evaluator.binding.leaves import Comparison, IntervalSets, Test
-from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.binding.text_pieces import pieces_outside, text_piece
 from evaluator.language import outcome
 from evaluator.language.types import Kind, Type
 
-__all__ = ["implied_by_number"]
+__all__ = ["implied_by_number", "implied_by_numbers"]
 
 #: Leading digits that are compared.
 _DIGITS = 8
@@ -44,20 +46,36 @@ _PLAIN = (Kind.STRING, Kind.VARCHAR)
 def implied_by_number(test: Test) -> IntervalSets | None:
     """A condition on a text column that holds wherever it is read as the number of a test; None for other tests."""
     match test:
-        case Comparison(
-            op="=" | "<=>",
-            left=BoundFunction(function="cast", arguments=(BoundColumn() as column,), type=target) as operand,
-            right=BoundConstant(interval=constant),
-        ) if (
+        case Comparison(op="=" | "<=>", left=operand, right=BoundConstant() as constant):
+            return _implied(operand, constant, constant)
+        case _:
+            return None
+
+
+def implied_by_numbers(lower: Test, upper: Test) -> IntervalSets | None:
+    """The same of a number that is not less than one constant, and not greater than another one."""
+    match lower, upper:
+        case (
+            Comparison(op=">=" | ">", left=operand, right=BoundConstant() as least),
+            Comparison(op="<=" | "<", left=other, right=BoundConstant() as most),
+        ) if operand == other:
+            return _implied(operand, least, most)
+        case _:
+            return None
+
+
+def _implied(operand: BoundOperand, least: BoundConstant, most: BoundConstant) -> IntervalSets | None:
+    match operand:
+        case BoundFunction(function="cast", arguments=(BoundColumn() as column,), type=target) if (
             operand.semantics.unreadable_rows_are_null
             and column.field.type.kind in _PLAIN
             and column.type == column.field.type
             and target.kind.is_number
-            and constant.is_point
-            and not constant.null
-            and math.isfinite(constant.lo)
+            and all(one.interval.is_point and not one.interval.null for one in (least, most))
+            and math.isfinite(least.interval.lo)
+            and math.isfinite(most.interval.lo)
         ):
-            ranges = _ranges(Fraction(constant.lo), target)
+            ranges = _ranges(Fraction(least.interval.lo), Fraction(most.interval.lo), target)
         case _:
             return None
     if not ranges:
@@ -72,39 +90,69 @@ def implied_by_number(test: Test) -> IntervalSets | None:
     return IntervalSets(column, tuple(inside), (), tuple(outside), outcome.NULL)
 
 
-def _ranges(number: Fraction, target: Type) -> list[tuple[str, str]]:
+def _ranges(least: Fraction, most: Fraction, target: Type) -> list[tuple[str, str]]:
     """The ASCII texts that may be read as a number, in their order, the first from the empty text on; or none."""
-    if number < 0:
+    if most < 0:
         return [("", "0")]
-    windows = list(_windows(number, target))
+    windows = list(_windows(least, most, target))
+    if least < most:
+        windows = [part for window in windows for part in _parts(*window)]
     starts = [_leading_digits(lo, hi) for lo, hi in windows]
     if not windows or not all(starts):
         return []
-    return [("", _FIRST_DIGIT), *sorted({piece for start in starts for piece in _beginning_with(start, target)})]
+    return [("", _FIRST_DIGIT), *_merged({piece for start in starts for piece in _beginning_with(start, target)})]
 
 
-def _windows(number: Fraction, target: Type) -> Iterator[tuple[Fraction, Fraction]]:
-    """What texts of a positive number denote: from the first number on, and below the second."""
+def _merged(pieces: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Ranges that meet, as one."""
+    lo = end = ""
+    for start, stop in sorted(pieces):
+        if lo and start <= end:
+            end = max(end, stop)
+            continue
+        if lo:
+            yield lo, end
+        lo, end = start, stop
+    yield lo, end
+
+
+def _windows(least: Fraction, most: Fraction, target: Type) -> Iterator[tuple[Fraction, Fraction]]:
+    """What texts of positive numbers denote: from the first number on, and below the second."""
     if target.kind.is_integer:
-        if number:
-            yield number, number + 1  # the digits behind the point are cut off
+        if least > 0 and most >= least:
+            yield least, most + 1  # the digits behind the point are cut off
         return
     if target.kind is Kind.DECIMAL:
-        margin = least = Fraction(1, 10**target.scale)
+        margins = [Fraction(1, 10**target.scale)] * 2
+        smallest = margins[0]
     else:
-        share, least = _ROUNDING[target.kind]
-        margin = number * share
-    if number >= least:
-        yield number - margin, number
-        yield number, number + 2 * margin
+        share, smallest = _ROUNDING[target.kind]
+        margins = [least * share, most * share]
+    if smallest <= least <= most:
+        yield least - margins[0], least
+        yield least, most + 2 * margins[1]
+
+
+def _parts(lo: Fraction, hi: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
+    """A window cut where numbers get one more digit, and there at round numbers: some ten parts for each length."""
+    while lo < hi:
+        end = min(hi, Fraction(10) ** (_exponent(lo) + 1))
+        unit = Fraction(10) ** _exponent(end - lo)
+        while lo < end:
+            part = min(end, (lo // unit + 1) * unit)
+            yield lo, part
+            lo = part
+
+
+def _exponent(number: Fraction) -> int:
+    """The greatest power of ten that is not more than a positive number."""
+    exponent = len(str(number.numerator)) - len(str(number.denominator))  # or one too high
+    return exponent - 1 if Fraction(10) ** exponent > number else exponent
 
 
 def _leading_digits(lo: Fraction, hi: Fraction) -> str:
     """The digits with which all numbers from lo on and below hi begin."""
-    exponent = len(str(lo.numerator)) - len(str(lo.denominator))  # of ten, or one too high
-    if Fraction(10) ** exponent > lo:
-        exponent -= 1
-    unit = Fraction(10) ** (exponent - _DIGITS + 1)
+    unit = Fraction(10) ** (_exponent(lo) - _DIGITS + 1)
     first, last = str(math.floor(lo / unit)), str(math.ceil(hi / unit) - 1)
     if len(first) != len(last):
         return ""

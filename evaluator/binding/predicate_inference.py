@@ -11,6 +11,9 @@ The range of a function that does not keep the order is wide. An equality can st
 The leaf L is replaced by ``L AND implied``, which has the same value on every row. Where L is TRUE the implied
 condition is TRUE. Where L is NULL it is NULL as well: both are NULL exactly where the column is. Where L is FALSE so is
 the AND. (A list with NULL makes both NULL where nothing is found.)
+
+Two bounds of a text that is read as a number, ``s BETWEEN 940 AND 955``, imply something together only
+(``bounds_of_texts``, ``number_preimages``).
 """
 
 from __future__ import annotations
@@ -18,14 +21,20 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from evaluator.functions.date_pattern import UNITS, fields_of
 from evaluator.language import expression as ex
 from evaluator.language.epoch import EPOCH, MICROSECOND
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, DOUBLE, STRING, TIMESTAMP, Kind, Type
 
-__all__ = ["inferred_predicates", "members_as_read"]
+__all__ = ["bounds_of_texts", "inferred_predicates", "members_as_read"]
+
+#: Pairs of bounds in an AND that are looked at together.
+_MAX_PAIRS = 8
 
 _LAST_CHARACTER = "\U0010ffff"
 #: The greatest character that upper() turns into text starting with this letter, and lower() likewise, where it is not
@@ -146,3 +155,24 @@ def _after(start: datetime.datetime, fields: list[str]) -> datetime.datetime:
         case unit:
             seconds = {"dd": 86_400, "HH": 3_600, "mm": 60, "ss": 1}[unit]
             return start + datetime.timedelta(seconds=seconds)
+
+
+def bounds_of_texts(
+    conditions: Sequence[ex.HudiExpression], schema: Schema, semantics: Semantics
+) -> Iterator[tuple[ex.Compare, ex.Compare]]:
+    """The lower and the upper bounds, in an AND, of a column of texts that is read as a number."""
+    if not semantics.unreadable_rows_are_null:
+        return
+    bounds = [one for one in conditions if isinstance(one, ex.Compare) and _is_number_of_text(one, schema, semantics)]
+    for least in [one for one in bounds if one.op in (">", ">=")][:_MAX_PAIRS]:
+        most = next((one for one in bounds if one.op in ("<", "<=") and one.left == least.left), None)
+        if most is not None:
+            yield least, most
+
+
+def _is_number_of_text(bound: ex.Compare, schema: Schema, semantics: Semantics) -> bool:
+    column = bound.left.operand if isinstance(bound.left, ex.Cast) else bound.left
+    if not isinstance(column, ex.Column) or not isinstance(bound.right, ex.Literal) or bound.right.type.kind.is_text:
+        return False
+    field = schema.resolve(column.name, case_sensitive=semantics.case_sensitive)
+    return field is not None and field.type.kind.is_text

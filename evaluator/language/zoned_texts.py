@@ -53,6 +53,6 @@ def with_whole_time(text: str) -> str:
 def _clock(match: re.Match[str]) -> datetime.datetime | None:
     parts = [int(part or 0) for part in match.groups()[:6]]
     try:
-        return datetime.datetime(*parts, int((match[7] or "")[:6].ljust(6, "0")))  # type: ignore[arg-type]
+        return datetime.datetime(*parts, int((match[7] or "")[:6].ljust(6, "0")))  # type: ignore[call-arg, arg-type]
     except ValueError:
         return None

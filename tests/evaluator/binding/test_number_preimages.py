@@ -125,6 +125,53 @@ def test_no_text_that_is_read_as_the_number_lies_where_it_is_ruled_out(data: st.
         assert "T" in outcome_of(expression, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))
 
 
+@settings(max_examples=examples(94, at_night=10_000))
+@given(st.data())
+def test_no_text_that_is_read_as_a_number_between_two_lies_where_it_is_ruled_out(data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from([INT, BIGINT, DOUBLE]))
+    number = data.draw(st.integers(1, 10**9).map(Decimal) if target.kind.is_integer else st.decimals("1e-6", 10**9))
+    away = [data.draw(st.sampled_from([0, 1, 2, 9, 90, 5_000, 10**6])) for _ in range(2)]
+    text = data.draw(spellings(number))
+    value = reads(text, target)
+    assert isinstance(value, int | float)
+    bounds = [lit(value - away[0], target), lit(value + away[1], target)]
+    other = data.draw(st.text("0123456789.+-e ab", min_size=0, max_size=6) | st.just(text))
+    lo, hi = sorted((text, other))
+    operand = ex.Cast(col("s"), target)
+    expression = ex.And((ex.Compare(">=", operand, bounds[0]), ex.Compare("<=", operand, bounds[1])))
+    for engine in DECIDED:
+        assert "T" in outcome_of(expression, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))
+
+
+@pytest.mark.parametrize("engine", DECIDED)
+@pytest.mark.parametrize(
+    ("text", "lo", "hi", "may_be"),
+    [
+        ("s BETWEEN 940 AND 955", "930", "939", False),
+        ("s BETWEEN 940 AND 955", "956", "959", True),  # 95.61e1, where texts are read as doubles
+        ("CAST(s AS INT) BETWEEN 940 AND 955", "96", "99", False),
+        ("CAST(s AS INT) BETWEEN 940 AND 955", "9500", "9600", True),  # '951' lies between them
+        ("CAST(s AS INT) BETWEEN 940 AND 955", "1000", "1200", False),
+        ("CAST(s AS INT) BETWEEN 99 AND 101", "98", "99", True),
+        ("CAST(s AS INT) BETWEEN 99 AND 101", "2", "89", False),
+        ("CAST(s AS INT) > 940 AND i = 1 AND CAST(s AS INT) < 955", "960", "990", False),
+        ("CAST(s AS INT) BETWEEN 20260501 AND 20260531", "20260401", "20260430", False),
+        ("CAST(s AS INT) BETWEEN -3 AND 5", "6", "9", True),  # 6e-1
+        ("CAST(s AS INT) BETWEEN 955 AND 940", "1", "9", True),
+        ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "2", "9", False),
+        ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "1499", "15", True),
+        ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "18", "19", False),
+        ("NOT (CAST(s AS INT) BETWEEN 940 AND 955)", "960", "990", True),
+        ("CAST(s AS INT) >= 940", "8", "9", True),  # 9999
+    ],
+    ids=str,
+)
+def test_two_bounds_decide_together(text: str, lo: str, hi: str, may_be: bool, engine: str) -> None:
+    known = {"s": stats(STRING, *sorted((lo, hi))), "i": stats(INT, 1, 1, nulls=0)}
+    got = outcome_of(parse(text, engine), known, Semantics.named(engine, "UTC"))  # type: ignore[arg-type]
+    assert ("T" in got) == may_be or (engine != "spark-legacy" and "T" in got)
+
+
 @pytest.mark.parametrize("target", [FLOAT, DOUBLE, decimal_type(10, 2)])
 def test_a_number_that_rounding_reaches_keeps_its_texts(target: Type) -> None:
     legacy = Semantics.named("spark-legacy", "UTC")
