@@ -1,4 +1,4 @@
-"""The types of functions: of their results, and those to which Spark casts an argument before it calls one.
+"""The types of functions: of their results, and those to which engines cast an argument before they call one.
 
     lower(s)                          string
     i + 1, stated as bigint           bigint: the filter may state a wider type
@@ -19,7 +19,7 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 
 __all__ = ["agreed", "as_text", "implied_cast", "result_of", "wrong_arguments"]
 
@@ -36,6 +36,7 @@ _OF_TEXTS = (
 _READ_AS_DATES = {**dict.fromkeys(_OF_DATES, range(1)), "datediff": range(2)}
 _READ_AS_MOMENTS = {
     **dict.fromkeys(("hour", "minute", "second", "date_format", "to_timestamp"), range(1)),
+    **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), range(1)),
     "date_trunc": range(1, 2),
     "months_between": range(2),
 }
@@ -44,18 +45,24 @@ _WRITTEN = {**dict.fromkeys(_OF_TEXTS, range(1)), "concat": range(1 << 8)}
 
 
 def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Semantics) -> Type | None:
-    """The type to which Spark casts an argument; None where it is called with the argument as it is."""
-    if not semantics.functions_of_spark:
+    """The type to which the engine casts an argument; None where it is called with the argument as it is."""
+    if not semantics.known_casts:
         return None
     kind = argument.type.kind
     is_text = kind in (Kind.STRING, Kind.VARCHAR)
     match name, place:
+        case "add_months", 0 if is_text and not (semantics.functions_of_spark or isinstance(argument, BoundConstant)):
+            return TIMESTAMP  # Hive 3 reads a time with it, which may lead to another day
         case _ if is_text and place in _READ_AS_DATES.get(name, ()) and not isinstance(argument, BoundConstant):
             return DATE
+        case "to_timestamp" | "from_utc_timestamp" | "to_utc_timestamp", _ if not semantics.functions_of_spark:
+            return None
         case _ if is_text and place in _READ_AS_MOMENTS.get(name, ()) and not isinstance(argument, BoundConstant):
-            return TIMESTAMP_LTZ
+            return TIMESTAMP_LTZ if semantics.functions_of_spark else TIMESTAMP
         case _ if place in _WRITTEN.get(name, ()) and _is_written(argument):
             return STRING
+        case _ if not semantics.functions_of_spark:
+            return None
         case "from_unixtime", 0 if kind.is_fractional or kind is Kind.DECIMAL:
             return BIGINT
         case "timestampdiff", 1 | 2 if isinstance(argument, BoundConstant) and argument.type == STRING:
@@ -65,8 +72,8 @@ def implied_cast(name: str, place: int, argument: BoundOperand, semantics: Seman
 
 
 def as_text(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
-    """What Spark makes of an operand where it wants a text: of a number, a date or a moment the text that shows it."""
-    if not semantics.functions_of_spark or isinstance(operand, BoundConstant) or not _is_written(operand):
+    """An operand where an engine wants a text: of a number, a date or a moment the text that shows it."""
+    if not semantics.known_casts or isinstance(operand, BoundConstant) or not _is_written(operand):
         return operand
     return BoundFunction("cast", (operand,), STRING, semantics)
 

@@ -172,8 +172,19 @@ def _cast(operand: BoundOperand, target: Type | None, semantics: Semantics) -> B
 def _bind_single(node: ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     """A function that is known of single values."""
     name = _name(node)
+    if name == "lpad" and semantics.functions_of_spark:
+        arguments = [_as_number(arguments[0]), *arguments[1:]]
     result = agreed(name, result_of_single_values(name, [a.type for a in arguments], semantics), node.type)
     return BoundSingle(name, tuple(arguments), result, semantics)
+
+
+def _as_number(operand: BoundOperand) -> BoundOperand:
+    """An integer that is written as text, without the cast: the function writes it likewise."""
+    match operand:
+        case BoundFunction(function="cast", arguments=(source,), type=target) if target == STRING:
+            return source if source.type.kind.is_integer else operand
+        case _:
+            return operand
 
 
 def _bind_shift(shift: DateShift, declared: Type | None, semantics: Semantics) -> BoundOperand:

@@ -3,7 +3,7 @@
 The order of texts is not the order of the values that they denote ('10' < '9'), so a range of texts bounds nothing. A
 column with one text in each slice, such as a partition column, converts like a constant: ``p = 5`` on ``p`` in
 ['5', '5']. No text between 'apple' and 'cherry' is a number: there the cast is NULL, where it is no error. Texts of one
-year are days of it (``text_moments``): for Spark, where no text is an error. Of single texts only those are decided
+year are days of it (``text_moments``), where no text is an error. Of single texts only those are decided
 that every engine and setting reads alike:
 
     target              texts
@@ -34,6 +34,9 @@ from evaluator.language.types import Kind, Type
 
 __all__ = ["from_text", "reads_text"]
 
+#: Hive 3 reads a time of any two digits, too: 99:99:99 is four days later, and -99:99:99 four days before.
+_ANY_TIME = 6
+
 
 def reads_text(target: Type, semantics: Semantics) -> bool:
     """Whether texts are converted to this type at all."""
@@ -51,21 +54,23 @@ def from_text(argument: Argument, target: Type, semantics: Semantics) -> Interva
     value = _value_of(text, target, semantics) if argument.interval.is_point and isinstance(text, str) else None
     if value is not None:
         return strict([argument], value, value)
-    if is_bounded and semantics.functions_of_spark and semantics.unreadable_rows_are_null:
+    if is_bounded and semantics.unreadable_rows_are_null:
         return strict([argument], *_moments_between(text, last, target, semantics), null=True)
     return strict([argument], null=True)
 
 
 def _moments_between(lo: str, hi: str, target: Type, semantics: Semantics) -> tuple[int | None, int | None]:
-    """The least and the greatest day or moment as which Spark reads a text from lo to hi."""
-    days = days_cast(lo, hi) if target.kind is Kind.DATE or target.kind.is_timestamp else None
+    """The least and the greatest day or moment as which the engine reads a text from lo to hi."""
+    is_moment = target.kind is Kind.DATE or target.kind.is_timestamp
+    days = days_cast(lo, hi, any_number=semantics.dates_of_any_number) if is_moment else None
     if days is None:
         return None, None
     first, last = days
     if target.kind is Kind.DATE:
         return first, last
     # A text may name a zone of its own. The session's shows the moment on another day, or moves it out of a gap.
-    away = FARTHEST_ZONE if target.kind is Kind.TIMESTAMP_LTZ or semantics.is_utc else 2 * DAY
+    is_near = target.kind is Kind.TIMESTAMP_LTZ or (semantics.is_utc and semantics.functions_of_spark)
+    away = FARTHEST_ZONE if is_near else (_ANY_TIME if semantics.dates_of_any_number else 2) * DAY
     return first * DAY - away, (last + 1) * DAY - 1 + away
 
 

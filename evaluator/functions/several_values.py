@@ -42,7 +42,7 @@ _DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 
 def of_several_values(name: str, arguments: Sequence[Argument], semantics: Semantics) -> Interval:
     """The range of the results, of arguments that all have values; ``UNKNOWN`` where nothing is known."""
-    if not semantics.functions_of_spark and any(one.type.kind.is_integer for one in arguments[:1]):
+    if not semantics.known_casts and any(one.type.kind.is_integer for one in arguments[:1]):
         return UNKNOWN
     compute = _FUNCTIONS.get((name, len(arguments))) or (_joined_by if name == "concat_ws" else None)
     return UNKNOWN if compute is None else compute(arguments, semantics)

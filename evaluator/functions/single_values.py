@@ -67,7 +67,7 @@ def of_single_values(name: str, arguments: Sequence[Argument], result: Type, sem
     if folded is None and name == "to_date" and read[0].type == DATE:
         folded = read[0].interval.lo, DATE
     if folded is None or folded[1] != result:
-        return UNKNOWN
+        return of_several_values(name, arguments, semantics)
     return Interval(folded[0], folded[0], null=may_be_null)
 
 

@@ -13,10 +13,12 @@ digits and a hyphen are the same, the year is known. Then few spellings of a mon
                                       between them
 
 CAST reads one or two digits of a month and of a day, in every version and setting of Spark, and leaves out what stands
-behind a blank or a ``T``. A pattern is read by one of two readers (``spark.sql.legacy.timeParserPolicy``). The older
-one takes ``009`` for a month, and skips blanks before a number; so a pattern tells less.
+behind a blank or a ``T``; Hive leaves out all that stands behind the day. A pattern is read by one of two readers
+(``spark.sql.legacy.timeParserPolicy``). The older one takes ``009`` for a month, and skips blanks before a number; so
+a pattern tells less.
 
-Sources: Spark ``SparkDateTimeUtils.stringToDate``, ``java.text.SimpleDateFormat``, ``java.time.format``.
+Sources: Hive ``DateParser``, Spark ``SparkDateTimeUtils.stringToDate``, Java ``SimpleDateFormat`` and
+``DateTimeFormatter``; ``test_text_moments.py`` asks Spark, ``tests.hive.grids`` Hive.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ Days = tuple[int, int]
 #: No zone is farther from UTC, in microseconds.
 FARTHEST_ZONE = 18 * 3_600_000_000
 
-_FIRST_YEAR, _LAST_YEAR = 1583, 9998
+_FIRST_YEAR, _LAST_YEAR = 1600, 9980
 #: What a reader that trims leaves out behind a text: blanks and controls of ASCII.
 _TRIMMED = (("", "!"), ("\x7f", "\x80"))
 _NO_DIGIT = (("", "0"), (":", "\U0010ffff"))
@@ -44,6 +46,9 @@ _MONTHS, _DAYS = (
     [(number, f"{number:02}") for number in range(1, most + 1)] + [(number, str(number)) for number in range(1, 10)]
     for most in (12, 31)
 )
+#: Numbers of two digits with a sign, as Hive 3 reads them.
+_MOST = 99
+_ANY = [(int(text), text) for n in range(_MOST + 1) for text in {f"{n:02}", str(n), f"-{n:02}", f"-{n}"}]
 #: Characters of a text behind its year that are compared.
 _COMPARED = 5
 
@@ -62,12 +67,19 @@ class DateForm:
     has_zone: bool
 
 
-def days_cast(lo: str, hi: str) -> Days | None:
-    """The first and the last day as which CAST may read a text of a range; None where they are not known."""
+def days_cast(lo: str, hi: str, *, any_number: bool = False) -> Days | None:
+    """The first and the last day as which CAST may read a text of a range; None where they are not known.
+
+    ``any_number``: of a month and a day, as Hive 3 takes them: '2026-13-00' is the day before 2027-01-01.
+    """
     year = _year(lo, hi, "-")
     if year is None:
         return None
-    ends = _days_of_year(lo[5 : 5 + _COMPARED], hi[5 : 5 + _COMPARED])
+    lo, hi = lo[5 : 5 + _COMPARED], hi[5 : 5 + _COMPARED]
+    if any_number:
+        numbers = _numbers_of_year(lo, hi)
+        return None if numbers is None else tuple(_counted(year, *end) for end in numbers)  # type: ignore[return-value]
+    ends = _days_of_year(lo, hi)
     return None if ends is None else (_day(year, *ends[0]), _day(year, *ends[1]))
 
 
@@ -150,6 +162,32 @@ def _days_of_year(lo: str, hi: str) -> tuple[tuple[int, int], tuple[int, int]] |
                 if any(_meets(lo, hi, start + spelled + first, start + spelled + end) for first, end in _NO_DIGIT)
             ]
     return (min(said), max(said)) if said else None
+
+
+@lru_cache(maxsize=1 << 14)
+def _numbers_of_year(lo: str, hi: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The least and the greatest month, and day, of texts of a range, whatever numbers they are; None without any."""
+    months, days = [], []
+    for month, text in _ANY:
+        start = text + "-"
+        if lo < start and start + ":" <= hi:
+            months.append(month)
+            days += [-_MOST, _MOST]
+        elif _meets(lo, hi, start, text + "."):
+            said = [
+                day
+                for day, spelled in _ANY
+                if any(_meets(lo, hi, start + spelled + first, start + spelled + end) for first, end in _NO_DIGIT)
+            ]
+            months += [month] * bool(said)
+            days += said
+    return ((min(months), min(days)), (max(months), max(days))) if months else None
+
+
+def _counted(year: int, month: int, day: int) -> int:
+    """The day with a number, counted from the beginning of the month with a number."""
+    years, rest = divmod(month - 1, 12)
+    return datetime.date(year + years, rest + 1, 1).toordinal() - EPOCH_ORDINAL + day - 1
 
 
 def _meets(lo: str, hi: str, start: str, end: str) -> bool:

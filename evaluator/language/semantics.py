@@ -96,6 +96,7 @@ class Semantics:
     lists_meet_as_text          Spark without ANSI mode compares a text with a list of integers as text: s IN (9, 10).
     lists_read_texts            A text is in a list of numbers or days in Hive 3 and 4 where its double or its date is,
                                 and in Hive 3 without the optimiser where the text itself is.
+    dates_of_any_number         Hive 3 reads a date of any two digits: '2020-13-00' is the day before 2021-01-01.
     unreadable_text_is_null     A constant text that is no number or date is NULL beside one in Spark without ANSI mode.
     unreadable_rows_are_null    So is a text of a column, and in Hive 3 and 4, too. Beside a constant text these Hives
                                 say FALSE or NULL, by version and operator.
@@ -147,6 +148,7 @@ class Semantics:
     functions_of_spark: bool = False
     lists_meet_as_text: bool = False
     lists_read_texts: bool = False
+    dates_of_any_number: bool = False
     unreadable_text_is_null: bool = False
     unreadable_rows_are_null: bool = False
     values_from_paths: bool = False
@@ -173,6 +175,11 @@ class Semantics:
     def zone(self) -> str:
         """The session zone, with one name for UTC."""
         return "UTC" if self.is_utc else self.time_zone
+
+    @property
+    def known_casts(self) -> bool:
+        """Whether a function is known to read an argument of another type as a cast does: in Spark, Hive 3 and 4."""
+        return self.functions_of_spark or self.unreadable_rows_are_null
 
     @property
     def is_utc(self) -> bool:
@@ -263,6 +270,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "binary_lists_fail",
         "lists_take_column_type",
         "dates_from_any_text",
+        "dates_of_any_number",
         "lists_read_texts",
         "unreadable_rows_are_null",
     ),

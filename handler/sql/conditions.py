@@ -291,6 +291,12 @@ def _null_test(arguments: Sequence[exp.Expr]) -> HudiExpression:
     return _is_null(arguments[0].unnest()) if len(arguments) == 1 else Unknown("isnull takes one argument")
 
 
+def _equal_null(arguments: Sequence[exp.Expr]) -> HudiExpression:
+    if len(arguments) != 2:
+        return Unknown("equal_null takes two arguments")
+    return Compare("<=>", _operand(arguments[0]), _operand(arguments[1]))
+
+
 def _regular_expression(arguments: Sequence[exp.Expr]) -> HudiExpression:
     if len(arguments) == 2:
         match _text_of(_operand(arguments[1])):
@@ -307,6 +313,7 @@ _FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], HudiExpression]] = {
     "endswith": _affix("%", "", "endswith"),
     "contains": _affix("%", "%", "contains"),
     "like": _like_function,
+    "equal_null": _equal_null,
     "isnull": _null_test,
     "isnotnull": lambda arguments: Not(_null_test(arguments)),
     "rlike": _regular_expression,

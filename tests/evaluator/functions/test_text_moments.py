@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import json
+import lzma
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +29,9 @@ from tests.sampling import examples
 LEGACY = Semantics.named("spark-legacy", "UTC")
 ZONES = ("UTC", "Europe/Berlin", "Pacific/Apia", "America/Sao_Paulo")
 PATTERNS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy/M/d", "yyyy-MM-dd HH:mm:ss", "yyyyMMddHH", "yyyy-MM-dd'T'HH:mm:ssX")
+
+#: What real Hive answered.
+ANSWERS = Path(__file__).parents[2] / "handler" / "data" / "hive_date_texts.json.xz"
 
 _NUMBERS = st.integers(0, 33).flatmap(
     lambda n: st.sampled_from([f"{n:02}", f"{n:02}", f"{n:02}", str(n), f"{n:03}", f" {n}"])
@@ -141,6 +147,56 @@ def test_every_row_has_an_outcome_of_its_slice(
         except (UnsupportedError, ValueError):  # a row without a form here, or an error in ANSI mode
             continue
         assert {True: "T", False: "F", None: "N"}[row] in possible, (text, row)
+
+
+@pytest.mark.parametrize("engine", ["hive3", "hive4"])
+def test_hive_reads_texts_on_the_days_of_their_range(engine: str) -> None:
+    """What real Hive answered (``tests/hive/grids/date_texts.py``), and the reference of rows."""
+    answers = json.loads(lzma.decompress(ANSWERS.read_bytes()))[engine]
+    semantics = Semantics.named(engine, "UTC")
+    texts = answers["texts"]
+    days = [None if text is None else day_of_answer(text) for text in answers["cast(s as date)"]]
+    assert sum(day is not None for day in days) > len(days) / 5
+    for text, day in zip(texts, days, strict=True):
+        try:
+            read = cast_text(text, DATE, semantics)
+        except UnsupportedError:
+            continue
+        assert read == day or (engine == "hive3" and day is None), text
+    for question in ("to_date(s)", "date_add(s, 0)", "add_months(s, 0)", "date_format(s, 'yyyy-MM-dd')"):
+        found = [None if text is None else day_of_answer(text) for text in answers[question]]
+        away = 5 if engine == "hive3" and question.startswith(("add_months", "date_format")) else 0
+        for one, day in zip(found, days, strict=True):
+            assert one is None or (day is not None and abs(one - day) <= away), question
+    for question, expected in (("s >= date '2020-06-01'", True), ("s < date '2020-06-01'", False)):
+        for answer, day in zip(answers[question], days, strict=True):
+            assert answer is None or day is None or (answer == "true") == ((day >= 18_414) is expected), question
+    for start in range(len(texts) - 1):
+        for count in (2, 3, 10, 40):
+            between = range(start, min(start + count, len(texts)))
+            lo, hi = texts[between[0]], texts[between[-1]]
+            ends = days_cast(lo, hi, any_number=semantics.dates_of_any_number)
+            for place in between:
+                day = days[place]
+                assert ends is None or day is None or ends[0] <= day <= ends[1], (lo, texts[place], hi, shown(ends))
+
+
+def day_of_answer(text: str) -> int:
+    year, month, day = map(int, text.lstrip("+").split(" ")[0].split("-"))
+    return (1 << 40) + year if year > 9999 else datetime.date(year, month, day).toordinal() - EPOCH_ORDINAL
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "expected"),
+    [
+        ("2026-05-01", "2026-05-31", ["2026-04-30", "2026-05-31"]),  # 2026-05-0x
+        ("2026-05-05", "2026-05-05 10", ["2026-05-05", "2026-05-05"]),
+        ("2026-05-28", "2026-06-10", ["2026-01-21", "2026-09-07"]),
+        ("2026-05-91", "2026-05-99", ["2026-07-30", "2026-08-07"]),
+    ],
+)
+def test_any_numbers_count_on(lo: str, hi: str, expected: list[str]) -> None:
+    assert shown(days_cast(lo, hi, any_number=True)) == expected
 
 
 @pytest.mark.parametrize(
