@@ -8,7 +8,7 @@ file, and ``base`` holds the interface:
     rounding.py      floor ceil round bround
     bits.py          & | ^ ~ shiftleft shiftright ...
     conversions.py   CAST between all types
-    from_text.py     CAST of text to numbers, dates and timestamps
+    from_text.py     CAST of text to numbers, dates and timestamps   (text_moments.py: the days of a range of texts)
     calendar.py      year month day quarter hour ... date_add datediff trunc to_date unix_timestamp ...
     epoch_numbers.py unix_date unix_seconds timestamp_seconds ...
     date_pattern.py  date_format
@@ -23,6 +23,7 @@ file, and ``base`` holds the interface:
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
     constants.py     of constants alone: their one result, where it is known exactly (constant_dates.py, ...)
     single_values.py of single values, as of constants: lpad instr replace to_date(text, pattern) ...
+    several_values.py the same over ranges that begin alike
     clock_ranges.py  of the clock: the moments from the plan's own on (clock_order.py)
 
 ``argument_counts.py`` says how many arguments each has.

@@ -36,6 +36,7 @@ _Compute = Callable[[Sequence[Argument], Semantics], Interval]
 
 #: A pattern of one character, or one set of them, once or several times.
 _ONE_CHARACTER = re.compile(r"(?:[A-Za-z0-9 _:;,/=%#@~-]|\[[^\[\]\\]+\])\+?")
+_PLAIN = re.compile(r"[A-Za-z0-9 _:;,/=%#@~-]+")
 _YEARS = (1583, 9999)
 _DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 
@@ -84,14 +85,22 @@ def _changed_one_by_one(name: str) -> _Compute:
 
     def compute(arguments: Sequence[Argument], _: Semantics) -> Interval:
         start, others = _start_of(arguments[0]), _constants(arguments[1:])
-        if start is None or others is None:
-            return UNKNOWN
-        if name == "regexp_replace" and not _ONE_CHARACTER.fullmatch(others[0]):
-            return UNKNOWN
-        changed = TEXT_FUNCTIONS[name, len(arguments)][0](start, *others)
+        changed = None if start is None or others is None else TEXT_FUNCTIONS[name, len(arguments)][0](start, *others)
         return _beginning_with(arguments, changed) if isinstance(changed, str) else UNKNOWN
 
     return compute
+
+
+def _replaced_by_pattern(arguments: Sequence[Argument], semantics: Semantics) -> Interval:
+    """regexp_replace of a plain text, or of one character or set of them."""
+    others = _constants(arguments[1:])
+    if others is None or others[2:] not in ([], [1]):
+        return UNKNOWN
+    pattern, new = others[:2]
+    if _ONE_CHARACTER.fullmatch(pattern):
+        return _changed_one_by_one("regexp_replace")(arguments[:3], semantics)
+    is_plain = _PLAIN.fullmatch(pattern) and "$" not in new and "\\" not in new
+    return _replaced(arguments[:3], semantics) if is_plain else UNKNOWN
 
 
 def _part(arguments: Sequence[Argument], _: Semantics) -> Interval:
@@ -181,7 +190,8 @@ _FUNCTIONS: dict[tuple[str, int], _Compute] = {
     ("replace", 2): _replaced,
     ("replace", 3): _replaced,
     ("translate", 3): _changed_one_by_one("translate"),
-    ("regexp_replace", 3): _changed_one_by_one("regexp_replace"),
+    ("regexp_replace", 3): _replaced_by_pattern,
+    ("regexp_replace", 4): _replaced_by_pattern,
     ("split_part", 3): _part,
     ("lpad", 3): _padded,
     ("make_date", 3): _made_date,

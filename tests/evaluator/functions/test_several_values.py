@@ -26,7 +26,7 @@ _DATES = st.lists(st.dates().map(lambda day: f"{day.replace(year=2020):%Y%m%d}")
 CASES = {
     "replace": [_TEXTS, _SEARCHED, _WORDS],
     "translate": [_TEXTS, _SEARCHED, _SEARCHED],
-    "regexp_replace": [_TEXTS, st.sampled_from(["a", "a+", "[ab]", "[^a-b1]+", "-", "ab"]), _WORDS],
+    "regexp_replace": [_TEXTS, st.sampled_from(["a", "a+", "[ab]", "[^a-b1]+", "-", "ab", "aa-"]), _WORDS],
     "split_part": [_TEXTS, st.sampled_from(["-", "a", "ab", "--", ""]), st.integers(-1, 3)],
     "lpad": [_NUMBERS, st.integers(-1, 4), st.sampled_from(["0", "0", "0", "x", ""])],
     "make_date": [_YEARS, st.lists(st.integers(-1, 14), min_size=1, max_size=3), _NUMBERS],
@@ -73,6 +73,9 @@ def test_each_result_lies_in_the_range_of_all(name: str, engine: str, data: st.D
 CONDITIONS = [
     ("replace(s, 'user-', '') = '0020'", "user-0011", "user-0019", "F"),
     ("regexp_replace(s, '[-/]', '') >= '202601'", "2025-01", "2025-09", "F"),
+    ("regexp_replace(s, 'user-', '') = '0020'", "user-0011", "user-0019", "F"),
+    ("regexp_replace(s, 'user-', '', 1) = '0020'", "user-0011", "user-0019", "F"),
+    ("regexp_replace(s, 'user.', '') = '0020'", "user-0011", "user-0019", "TFN"),
     ("translate(s, '-', '') < '2026'", "2026-01", "2026-09", "F"),
     ("split_part(s, '-', 2) > '0019'", "user-0011", "user-0019", "F"),
     ("substr(s, 6) = '0020'", "user-0011", "user-0019", "F"),
