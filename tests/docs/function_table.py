@@ -32,8 +32,19 @@ UNDECIDABLE = {
     "CAST(bigint AS int) where a bound is not known": "values that do not fit wrap, by engine and setting",
     "a text compared with a number, CAST(s AS int)": "'10' is less than '9' as text. Files of one text are decided. "
     "In Hive 3 and 4, and in Spark without ANSI mode, so are files without a text that is a number, and `=` by how "
-    "texts begin: `zip = 94105` skips '95' to '99'; so are lists: `zip IN (94105, 94107)`",
+    "texts begin: `zip = 94105` skips '95' to '99'; so are lists and two bounds: `zip IN (94105, 94107)`, "
+    "`zip BETWEEN 94105 AND 94107`. One bound is not: '9405' is more than 955, and lies between '940' and '955'",
 }
+#: Function, values of a slice, and what is known of the results.
+BEGINNING_ALIKE = (
+    ("replace(s, 'user-', '')", "'user-0011' to 'user-0019'", "begins with '001'"),
+    ("regexp_replace(s, '[-/]', '')", "'2020-01' to '2020-09'", "begins with '20200'"),
+    ("translate(s, '-', '/')", "'2020-01' to '2020-09'", "begins with '2020/0'"),
+    ("split_part(s, '-', 2), substr(s, 6)", "'user-0011' to 'user-0019'", "'0011' to '0019'"),
+    ("lpad(n, 6, '0')", "99 to 1200", "'000099' to '001200'"),
+    ("concat_ws('-', y, m)", "2020, and 3 to 5", "'2020-3' to '2020-5'"),
+    ("make_date(y, m, 1)", "2020, and 3 to 5", "2020-03-01 to 2020-05-01"),
+)
 
 
 def page() -> str:
@@ -64,7 +75,20 @@ def page() -> str:
         "",
         _listed(of_single_values),
         "",
-        "So are `concat` of integers, `trim` of other characters, and `to_date` and `to_timestamp` of a text.",
+        "So is `trim` of other characters. Where all texts of a slice begin alike, more of them are decided:",
+        "",
+        "| Function | Values in the slice | Decided |",
+        "|---|---|---|",
+        *(f"| `{function}` | {values} | {decided} |" for function, values, decided in BEGINNING_ALIKE),
+        "",
+        "## Texts read as dates and moments",
+        "",
+        "`CAST(s AS date)`, `s >= current_date() - 7`, `to_date(s, 'yyyyMMdd')`, `year(s)`, `datediff(current_date(), s)`",
+        "and the like are decided where all texts of a slice have the same year: in Hive 3 and 4, and in Spark without ANSI",
+        "mode. There a text that is no date is NULL. In ANSI mode it is an error, which no skipped file may hide; and in a slice",
+        "with texts of two years a text like `20250-1-1` may lie between them. `CAST` knows the month and the last day, a",
+        "pattern the month.",
+        "Patterns are those of Spark that begin with `yyyy`, `MM` and `dd`.",
         "",
         "## Decided of constants only",
         "",

@@ -1,4 +1,4 @@
-"""How many of 60 files a filter keeps, as analysts write it. A condition that is decided by a wide range skips nothing."""
+"""How many of 60 files a filter keeps, as analysts write it: one that is decided by a wide range skips nothing."""
 
 from __future__ import annotations
 
