@@ -141,14 +141,18 @@ def _joined_by(arguments: Sequence[Argument], semantics: Semantics) -> Interval:
     return result.interval
 
 
-def _made_date(arguments: Sequence[Argument], _: Semantics) -> Interval:
-    """make_date: NULL, or an error, for days that no month has."""
-    parts: list[Any] = [within_type(one) for one in arguments]
-    if not all(part.is_bounded for part in parts) or parts[0].lo < _YEARS[0] or parts[0].hi > _YEARS[1]:
+def _made_date(arguments: Sequence[Argument], semantics: Semantics) -> Interval:
+    """make_date: NULL, or an error in ANSI mode, for days that no month has."""
+    years, months, days = (within_type(one) for one in arguments)
+    if not (
+        years.is_bounded and months.is_bounded and days.is_bounded and _YEARS[0] <= years.lo <= years.hi <= _YEARS[1]
+    ):
         return UNKNOWN
-    first = [parts[0].lo, min(max(parts[1].lo, 1), 12), max(parts[2].lo, 1)]
-    last = [parts[0].hi, min(max(parts[1].hi, 1), 12), parts[2].hi]
-    return strict(arguments, _day(*first), _day(*last), null=True)
+    is_valid = 1 <= months.lo <= months.hi <= 12 and 1 <= days.lo <= days.hi <= 28
+    if not is_valid and not semantics.unreadable_rows_are_null:
+        return UNKNOWN
+    first, last = (min(max(month, 1), 12) for month in (months.lo, months.hi))
+    return strict(arguments, _day(years.lo, first, days.lo), _day(years.hi, last, days.hi), null=not is_valid)
 
 
 def _day(year: int, month: int, day: int) -> int:

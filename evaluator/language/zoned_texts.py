@@ -16,9 +16,11 @@ from evaluator.language.epoch import EPOCH, FIRST_GREGORIAN_DAY, MICROSECOND
 
 __all__ = ["instant_of_text", "with_whole_time"]
 
-_CLOCK = r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?"
-_WALL_CLOCK = re.compile(_CLOCK, re.ASCII)
-_ZONED = re.compile(_CLOCK + r" ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d)?)", re.ASCII)
+_MINUTE = r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2})"
+_SECOND = r":(\d{1,2})(?:\.(\d{1,9}))?"
+_WALL_CLOCK = re.compile(f"{_MINUTE}(?:{_SECOND})?", re.ASCII)
+#: Without seconds Spark reads no zone.
+_ZONED = re.compile(_MINUTE + _SECOND + r" ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d)?)", re.ASCII)
 _FARTHEST = 18 * 60
 
 

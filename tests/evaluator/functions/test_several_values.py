@@ -87,7 +87,8 @@ CONDITIONS = [
     ("from_utc_timestamp(s, 'Europe/Berlin') >= '2026-06-02'", "2026-05-01", "2026-05-31", "FN"),
     ("equal_null(s, 'c')", "a", "b", "F"),
     ("concat_ws('-', 'a', i) = 'a-20'", 11, 19, "F"),
-    ("make_date(i, 1, 1) > date '2030-01-01'", 2020, 2025, "FN"),
+    ("make_date(i, 1, 1) > date '2030-01-01'", 2020, 2025, "F"),
+    ("make_date(2020, i, 31) > date '2030-01-01'", 1, 13, "FN"),
     ("to_date(s, 'yyyyMMdd') >= '2026-06-01'", "20260501", "20260531", "FN"),
     ("to_timestamp(s, 'yyyyMMdd') >= '2026-06-01'", "20260501", "20260531", "FN"),
     ("unix_timestamp(s, 'yyyyMMdd') > 1790000000", "20260501", "20260531", "FN"),
@@ -105,6 +106,15 @@ CONDITIONS = [
 def test_ranges_are_decided_without_ansi(text: str, lo: object, hi: object, expected: str) -> None:
     known = {"s": stats(STRING, lo, hi, nulls=0)} if isinstance(lo, str) else {"i": stats(INT, lo, hi, nulls=0)}
     assert outcome_of(parse(text, "spark-legacy"), known, LEGACY) == expected
+
+
+def test_a_day_that_is_an_error_is_not_skipped() -> None:
+    known = {"i": stats(INT, 1, 31, nulls=0)}
+    outcomes = [
+        outcome_of(parse(text, "spark-ansi"), known, Semantics.named("spark-ansi", "UTC"))
+        for text in ("make_date(2020, 2, i) > date '2030-01-01'", "make_date(2000 + i, 2, 28) > date '2040-01-01'")
+    ]
+    assert outcomes == ["TFN", "F"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
