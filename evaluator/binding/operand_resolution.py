@@ -123,7 +123,7 @@ def _resolved(operand: ex.Operand, schema: Schema, semantics: Semantics, bind_co
 
 def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     if isinstance(node, ex.Call) and node.function in _TRIED and semantics.functions_of_spark:
-        node = _untried(node)
+        node, semantics = _untried(node), replace(semantics, unreadable_rows_are_null=True)
     shift = None if isinstance(node, ex.Cast) else date_shift(node.function, arguments, semantics)
     if shift is not None and not _are_constants(arguments):
         return _bind_shift(shift, node.type, semantics)
@@ -150,7 +150,7 @@ def _bind_ranged(node: ex.Call, arguments: list[BoundOperand], semantics: Semant
     if name not in FUNCTIONS:
         raise UnsupportedError(f"function {name} is not decided")
     arguments = [
-        _cast(one, implied_cast(name, place, one, semantics), semantics)
+        _cast(one, implied_cast(_name(node), place, one, semantics), semantics)
         for place, one in enumerate(read_back(name, None, read_texts_as_dates(name, arguments), semantics))
     ]
     result = result_of(name, [a.type for a in arguments])

@@ -24,10 +24,10 @@ from evaluator.functions.constant_texts import clock_of_text, day_of_text
 from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.literal import exact_number, wall_clock_of_text
+from evaluator.language.moment_texts import instant_of_text
 from evaluator.language.semantics import Semantics
 from evaluator.language.time_spans import TIME_SPAN, TimeSpan
 from evaluator.language.types import DATE, STRING, TIMESTAMP, Kind, Type
-from evaluator.language.zoned_texts import instant_of_text
 from evaluator.language.zones import instant_of, wall_clock_of
 
 __all__ = [

@@ -46,10 +46,10 @@ import numpy as np
 from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_DAY, FIRST_GREGORIAN_DAY, REBASED_DAYS
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
+from evaluator.language.moment_texts import instant_of_text, usual_form
 from evaluator.language.readable_texts import is_unreadable
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, Kind, Type
-from evaluator.language.zoned_texts import instant_of_text, with_whole_time
 from evaluator.language.zones import FIRST_SHOWN, instant_of, shift_near, shown
 
 __all__ = [
@@ -73,8 +73,6 @@ _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
-_LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
-_PART_OF_A_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
 #: The smallest double above 0.
 SMALLEST_DOUBLE = 5e-324
 
@@ -96,10 +94,10 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR if literal.kind.is_text:
             return _as_text(value, literal, column)
         case Kind.DATE:
-            value = _padded(value, semantics)[:10] if literal.kind.is_text else value
+            value = usual_form(value, semantics)[:10] if literal.kind.is_text else value
             return _as_date(value, literal, semantics)
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
-            value = _padded(value, semantics) if literal.kind.is_text else value
+            value = usual_form(value, semantics) if literal.kind.is_text else value
             return _as_timestamp(value, literal, column, semantics)
         case Kind.BOOLEAN if literal.kind is Kind.BOOLEAN:
             return point(int(value))
@@ -298,17 +296,6 @@ def _day_of_text(text: str) -> int:
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is not a date") from error
     return day
-
-
-def _padded(text: str, semantics: Semantics) -> str:
-    """``2020-1-2T10:00:00`` as it is usually written, for an engine that reads it so; of Spark ``2020-1`` too."""
-    part = _PART_OF_A_DATE.fullmatch(text) if semantics.functions_of_spark else None
-    if part is not None:
-        return f"{part[1]}-{part[2] or '01':>02}-01"
-    if semantics.functions_of_spark:
-        text = with_whole_time(text)
-    match = _LOOSE_TEXT.fullmatch(text) if semantics.dates_from_any_text else None
-    return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
 
 
 def _checked_day(day: int) -> int:

@@ -215,3 +215,12 @@ def test_a_text_that_is_an_error_is_not_skipped(text: str) -> None:
         for engine in ("spark-legacy", "spark-ansi", "spark")
     ]
     assert outcomes == ["FN", "TFN", "TFN"]
+
+
+@pytest.mark.parametrize("engine", ["spark", "spark-ansi", "spark-legacy"])
+@pytest.mark.parametrize(
+    "text", ["try_cast(s as date) < '2020-01-01'", "try_to_timestamp(s) < '2020-01-01'", "try_cast(s as int) = 50"]
+)
+def test_a_text_that_is_tried_is_null(text: str, engine: str) -> None:
+    known = {"s": stats(STRING, "2020-07-01", "2020-08-01")}
+    assert "T" not in outcome_of(parse(text, engine), known, Semantics.named(engine, "UTC"))  # type: ignore[arg-type]

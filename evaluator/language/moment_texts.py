@@ -1,10 +1,11 @@
-"""Texts of moments as Spark reads them beside an instant: with a zone, and without seconds.
+"""Constant texts of moments as engines read them: with a zone, without seconds, without zeros.
 
-    2026-05-01T10:00:00Z          the instant
-    2026-05-01 10:00:00.5+02:00   the instant
-    2026-5-1 9:30                 2026-05-01 09:30:00, a wall clock of the session
+    2026-05-01T10:00:00Z          Spark: the instant
+    2026-05-01 10:00:00.5+02:00   Spark: the instant
+    2026-5-1 9:30                 Spark: 2026-05-01 09:30:00, a wall clock of the session
+    2026-5-1T10:00:00             Spark, Hive 3 and 4: 2026-05-01 10:00:00
 
-Source: Spark ``SparkDateTimeUtils.parseTimestampString``; ``test_zoned_texts.py`` asks Spark.
+Source: Spark ``SparkDateTimeUtils.parseTimestampString``; ``test_moment_texts.py`` asks Spark.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import datetime
 import re
 
 from evaluator.language.epoch import EPOCH, FIRST_GREGORIAN_DAY, MICROSECOND
+from evaluator.language.semantics import Semantics
 
-__all__ = ["instant_of_text", "with_whole_time"]
+__all__ = ["instant_of_text", "usual_form"]
 
 _MINUTE = r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2})"
 _SECOND = r":(\d{1,2})(?:\.(\d{1,9}))?"
@@ -22,6 +24,8 @@ _WALL_CLOCK = re.compile(f"{_MINUTE}(?:{_SECOND})?", re.ASCII)
 #: Without seconds Spark reads no zone.
 _ZONED = re.compile(_MINUTE + _SECOND + r" ?(?:Z|UTC|GMT|([+-])(\d\d):?(\d\d)?)", re.ASCII)
 _FARTHEST = 18 * 60
+_LOOSE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
+_PART_OF_A_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
 
 
 def instant_of_text(text: str) -> int | None:
@@ -42,8 +46,18 @@ def instant_of_text(text: str) -> int | None:
     return (clock - EPOCH - away) // MICROSECOND
 
 
-def with_whole_time(text: str) -> str:
-    """The text of a wall clock with two digits of each part, and with seconds; any other text as it is."""
+def usual_form(text: str, semantics: Semantics) -> str:
+    """A text as it is usually written, for an engine that reads it so: ``2020-01-02 10:00:00``; else as it is."""
+    if semantics.functions_of_spark:
+        part = _PART_OF_A_DATE.fullmatch(text)
+        if part is not None:
+            return f"{part[1]}-{part[2] or '01':>02}-01"
+        text = _with_whole_time(text)
+    match = _LOOSE.fullmatch(text) if semantics.dates_from_any_text else None
+    return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
+
+
+def _with_whole_time(text: str) -> str:
     match = _WALL_CLOCK.fullmatch(text)
     if match is None:
         return text

@@ -6,9 +6,9 @@ import datetime
 
 import pytest
 
+from evaluator.language.moment_texts import instant_of_text, usual_form
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, TIMESTAMP, TIMESTAMP_LTZ
-from evaluator.language.zoned_texts import instant_of_text, with_whole_time
 from handler.sql import parse
 from tests.evaluator.short_forms import outcome_of, stats
 
@@ -74,4 +74,4 @@ def test_other_columns_and_engines_leave_it_open() -> None:
     ],
 )
 def test_a_time_has_seconds(text: str, expected: str) -> None:
-    assert with_whole_time(text) == expected
+    assert usual_form(text, Semantics.named("spark", "UTC")) == expected
