@@ -86,7 +86,7 @@ def test_the_days_of_texts_of_one_year(lo: str, hi: str, cast: list[str] | None,
 
 
 @given(st.lists(TEXTS, min_size=3, max_size=8))
-@settings(max_examples=examples(2_000, at_night=20_000), deadline=None)
+@settings(max_examples=examples(600, at_night=20_000), deadline=None)
 def test_every_text_between_two_says_a_day_between_theirs(texts: list[str]) -> None:
     lo, *between, hi = sorted(texts)
     days = days_cast(lo, hi)
@@ -111,7 +111,7 @@ def old_day(pattern: str, text: str) -> int | None:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(texts=st.lists(TEXTS, min_size=3, max_size=8))
-@settings(max_examples=examples(500, at_night=5_000), deadline=None)
+@settings(max_examples=examples(200, at_night=5_000), deadline=None)
 def test_every_text_between_two_is_read_as_a_day_between_theirs(pattern: str, texts: list[str]) -> None:
     separators = ("/" if "/" in pattern else "-") if pattern[4] != "M" else ""
     lo, *between, hi = sorted(re.sub(r"(?<=\d)-(?=\d)", separators, text) for text in texts)
@@ -133,7 +133,7 @@ def test_every_text_between_two_is_read_as_a_day_between_theirs(pattern: str, te
     day=st.integers(18_240, 18_640),
     op=st.sampled_from(["<", "<=", "=", "!=", ">=", ">", "<=>"]),
 )
-@settings(max_examples=examples(40, at_night=400), deadline=None)
+@settings(max_examples=examples(15, at_night=400), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice(
     engine: str, zone: str, texts: list[str], target: Type, day: int, op: str
 ) -> None:
