@@ -94,6 +94,8 @@ def _ranges(least: Fraction, most: Fraction, target: Type) -> list[tuple[str, st
     """The ASCII texts that may be read as a number, in their order, the first from the empty text on; or none."""
     if most < 0:
         return [("", "0")]
+    if most >= 10 * least > 0:
+        return []  # with any digit first
     windows = list(_windows(least, most, target))
     if least < most:
         windows = [part for window in windows for part in _parts(*window)]

@@ -12,8 +12,6 @@ Nothing is known of the others. A text that is not read is NULL, so reading is k
 
 from __future__ import annotations
 
-import calendar
-import datetime
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,8 +21,8 @@ from evaluator.functions.constant_texts import TEXT_FUNCTIONS
 from evaluator.functions.conversions import cast
 from evaluator.functions.java_patterns import date_form
 from evaluator.functions.text import before_first, joined
-from evaluator.functions.text_moments import FARTHEST_ZONE, days_read
-from evaluator.language.epoch import DAY, EPOCH_ORDINAL
+from evaluator.functions.text_moments import FARTHEST_ZONE, days_read, nearest_day
+from evaluator.language.epoch import DAY
 from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.semantics import Semantics
 from evaluator.language.text_order import common_prefix_length, successor
@@ -152,13 +150,12 @@ def _made_date(arguments: Sequence[Argument], semantics: Semantics) -> Interval:
     if not is_valid and not semantics.unreadable_rows_are_null:
         return UNKNOWN
     first, last = (min(max(month, 1), 12) for month in (months.lo, months.hi))
-    return strict(arguments, _day(years.lo, first, days.lo), _day(years.hi, last, days.hi), null=not is_valid)
-
-
-def _day(year: int, month: int, day: int) -> int:
-    """The day, or the nearest one of the month."""
-    number = max(1, min(day, calendar.monthrange(year, month)[1]))
-    return datetime.date(year, month, number).toordinal() - EPOCH_ORDINAL
+    return strict(
+        arguments,
+        nearest_day(years.lo, first, days.lo),
+        nearest_day(years.hi, last, days.hi),
+        null=not is_valid,
+    )
 
 
 def _read_by_pattern(target: Kind) -> _Compute:

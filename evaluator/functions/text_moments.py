@@ -30,7 +30,7 @@ from functools import lru_cache
 from evaluator.language.epoch import EPOCH_ORDINAL
 from evaluator.language.records import record
 
-__all__ = ["FARTHEST_ZONE", "DateForm", "days_cast", "days_read"]
+__all__ = ["FARTHEST_ZONE", "DateForm", "days_cast", "days_read", "nearest_day"]
 
 Days = tuple[int, int]
 
@@ -77,10 +77,12 @@ def days_cast(lo: str, hi: str, *, any_number: bool = False) -> Days | None:
         return None
     lo, hi = lo[5 : 5 + _COMPARED], hi[5 : 5 + _COMPARED]
     if any_number:
+        if lo[:3] != hi[:3]:  # of two months: fewer pairs to remember, as each takes long
+            lo, hi = lo[: _COMPARED - 1], hi[: _COMPARED - 1]
         numbers = _numbers_of_year(lo, hi)
         return None if numbers is None else tuple(_counted(year, *end) for end in numbers)  # type: ignore[return-value]
     ends = _days_of_year(lo, hi)
-    return None if ends is None else (_day(year, *ends[0]), _day(year, *ends[1]))
+    return None if ends is None else (nearest_day(year, *ends[0]), nearest_day(year, *ends[1]))
 
 
 def days_read(lo: str, hi: str, form: DateForm) -> Days | None:
@@ -92,7 +94,7 @@ def days_read(lo: str, hi: str, form: DateForm) -> Days | None:
     first, last = lo[at:], hi[at:]
     month = _same(first, last, form.after_month)
     if month is None:
-        return _day(year, 1, 1), _day(year, _last_month(first, last), 31)
+        return nearest_day(year, 1, 1), nearest_day(year, _last_month(first, last), 31)
     if not 1 <= month <= 12:
         return None
     at = 2 + len(form.after_month)
@@ -102,8 +104,8 @@ def days_read(lo: str, hi: str, form: DateForm) -> Days | None:
         or not 1 <= day <= 31
         or not (form.day_is_closed or _no_digit_follows(first[at + 2 :], last[at + 2 :]))
     ):
-        return _day(year, month, 1), _day(year, month, 31)
-    return _day(year, month, day), _day(year, month, day)
+        return nearest_day(year, month, 1), nearest_day(year, month, 31)
+    return nearest_day(year, month, day), nearest_day(year, month, day)
 
 
 def _year(lo: str, hi: str, separator: str) -> int | None:
@@ -136,10 +138,10 @@ def _last_month(lo: str, hi: str) -> int:
     return 12 if first is None or last is None or first < 2 else max(1, min(last, 12))
 
 
-def _day(year: int, month: int, day: int) -> int:
-    """The day, or the last one of a shorter month."""
-    length = calendar.monthrange(year, month)[1]
-    return datetime.date(year, month, min(day, length)).toordinal() - EPOCH_ORDINAL
+def nearest_day(year: int, month: int, day: int) -> int:
+    """The day, or the nearest one of the month."""
+    number = max(1, min(day, calendar.monthrange(year, month)[1]))
+    return datetime.date(year, month, number).toordinal() - EPOCH_ORDINAL
 
 
 @lru_cache(maxsize=1 << 14)
@@ -170,7 +172,7 @@ def _numbers_of_year(lo: str, hi: str) -> tuple[tuple[int, int], tuple[int, int]
     months, days = [], []
     for month, text in _ANY:
         start = text + "-"
-        if lo < start and start + ":" <= hi:
+        if lo < start and (start + ":")[: len(hi)] <= hi:
             months.append(month)
             days += [-_MOST, _MOST]
         elif _meets(lo, hi, start, text + "."):
@@ -192,4 +194,4 @@ def _counted(year: int, month: int, day: int) -> int:
 
 def _meets(lo: str, hi: str, start: str, end: str) -> bool:
     """Whether a text from ``start`` on and below ``end`` may be in a range whose ends are cut off."""
-    return start[:_COMPARED] <= hi and lo < end
+    return start[: len(hi)] <= hi and lo < end

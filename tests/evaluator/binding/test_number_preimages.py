@@ -158,6 +158,9 @@ def test_no_text_that_is_read_as_a_number_between_two_lies_where_it_is_ruled_out
         ("CAST(s AS INT) BETWEEN 20260501 AND 20260531", "20260401", "20260430", False),
         ("CAST(s AS INT) BETWEEN -3 AND 5", "6", "9", True),  # 6e-1
         ("CAST(s AS INT) BETWEEN 955 AND 940", "1", "9", True),
+        ("CAST(s AS INT) BETWEEN 15 AND 149", "2", "9", True),
+        ("CAST(s AS INT) BETWEEN 15 AND 150", "11", "12", True),  # 110 is between them, too
+        ("CAST(s AS DOUBLE) BETWEEN 1e-300D AND 1e300D", "2", "9", True),
         ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "2", "9", False),
         ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "1499", "15", True),
         ("CAST(s AS DOUBLE) BETWEEN 1.5D AND 1.75D", "18", "19", False),
