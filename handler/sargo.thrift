@@ -49,7 +49,7 @@ struct PruneRequest {
 
   /**
    * Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x); of prune() also "spark-ansi" and "spark-legacy", by
-   * spark.sql.ansi.enabled of the session.
+   * spark.sql.ansi.enabled of the session, and "spark-try": ANSI mode with errors of rows hidden.
    */
   5: required string engine;
 

@@ -7,6 +7,7 @@ The order of texts is not that of the numbers that they denote, but a text that 
     s = 500                    s begins with 500, or with 5 or 50 and no digit behind (5e2)
     s = -5                     s begins with a blank or a sign, or beyond ASCII
     s BETWEEN 940 AND 955      s begins with 94 or 95, or with 9 and a point, or as above
+    s IN (940, 5)              s begins like one of them
 
 A text that begins with another digit has other leading digits, whatever its exponent. Doubles and decimals are rounded
 as they are read, so their texts may also begin like the numbers just below. Zero has texts of any digits (``1e-999``).
@@ -19,11 +20,12 @@ text is no number, and both stay what they are. So it applies where such a text 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import takewhile
+from itertools import pairwise, takewhile
+from typing import Any
 
-from evaluator.binding.leaves import Comparison, IntervalSets, Test
+from evaluator.binding.leaves import Comparison, IntervalSets, Membership, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.binding.text_pieces import pieces_outside, text_piece
 from evaluator.language import outcome
@@ -31,8 +33,12 @@ from evaluator.language.types import Kind, Type
 
 __all__ = ["implied_by_number", "implied_by_numbers"]
 
+#: Longer lists are left as they are.
+_MAX_MEMBERS = 64
+#: More ranges than these are joined, those first whose ends begin alike.
+_MAX_RANGES = 24
 #: Leading digits that are compared.
-_DIGITS = 8
+_DIGITS = 17
 #: More than what reading a text rounds by, as a share of the number, and the least number for which it is.
 _ROUNDING = {
     Kind.FLOAT: (Fraction(1, 10**6), Fraction(1, 10**30)),
@@ -46,8 +52,10 @@ _PLAIN = (Kind.STRING, Kind.VARCHAR)
 def implied_by_number(test: Test) -> IntervalSets | None:
     """A condition on a text column that holds wherever it is read as the number of a test; None for other tests."""
     match test:
-        case Comparison(op="=" | "<=>", left=operand, right=BoundConstant() as constant):
-            return _implied(operand, constant, constant)
+        case Comparison(op="=" | "<=>", left=operand, right=BoundConstant() as constant) if _is_number(constant):
+            return _implied(operand, [(constant.interval.lo, constant.interval.lo)])
+        case Membership(operand=operand, members=members) if 0 < len(members.values) <= _MAX_MEMBERS:
+            return _implied(operand, [(value, value) for value in members.values])
         case _:
             return None
 
@@ -58,28 +66,32 @@ def implied_by_numbers(lower: Test, upper: Test) -> IntervalSets | None:
         case (
             Comparison(op=">=" | ">", left=operand, right=BoundConstant() as least),
             Comparison(op="<=" | "<", left=other, right=BoundConstant() as most),
-        ) if operand == other:
-            return _implied(operand, least, most)
+        ) if operand == other and _is_number(least) and _is_number(most):
+            return _implied(operand, [(least.interval.lo, most.interval.lo)])
         case _:
             return None
 
 
-def _implied(operand: BoundOperand, least: BoundConstant, most: BoundConstant) -> IntervalSets | None:
+def _is_number(constant: BoundConstant) -> bool:
+    return constant.interval.is_point and not constant.interval.null
+
+
+def _implied(operand: BoundOperand, numbers: Sequence[tuple[Any, Any]]) -> IntervalSets | None:
+    """What it implies that the operand lies between the two ends of one of these."""
     match operand:
         case BoundFunction(function="cast", arguments=(BoundColumn() as column,), type=target) if (
             operand.semantics.unreadable_rows_are_null
             and column.field.type.kind in _PLAIN
             and column.type == column.field.type
             and target.kind.is_number
-            and all(one.interval.is_point and not one.interval.null for one in (least, most))
-            and math.isfinite(least.interval.lo)
-            and math.isfinite(most.interval.lo)
+            and all(math.isfinite(end) for ends in numbers for end in ends)
         ):
-            ranges = _ranges(Fraction(least.interval.lo), Fraction(most.interval.lo), target)
+            found = [_ranges(Fraction(least), Fraction(most), target) for least, most in numbers]
         case _:
             return None
-    if not ranges:
+    if not all(found):
         return None
+    ranges = _joined(list(_merged({piece for one in found for piece in one})))
     inside = [
         text_piece(None, ranges[0][1]),
         *(text_piece(*one) for one in ranges[1:]),
@@ -91,7 +103,7 @@ def _implied(operand: BoundOperand, least: BoundConstant, most: BoundConstant) -
 
 
 def _ranges(least: Fraction, most: Fraction, target: Type) -> list[tuple[str, str]]:
-    """The ASCII texts that may be read as a number, in their order, the first from the empty text on; or none."""
+    """The ASCII texts that may be read as a number, the empty text among them; or none."""
     if most < 0:
         return [("", "0")]
     if most >= 10 * least > 0:
@@ -102,20 +114,30 @@ def _ranges(least: Fraction, most: Fraction, target: Type) -> list[tuple[str, st
     starts = [_leading_digits(lo, hi) for lo, hi in windows]
     if not windows or not all(starts):
         return []
-    return [("", _FIRST_DIGIT), *_merged({piece for start in starts for piece in _beginning_with(start, target)})]
+    return [("", _FIRST_DIGIT), *(piece for start in starts for piece in _beginning_with(start, target))]
 
 
 def _merged(pieces: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Ranges that meet, as one."""
-    lo = end = ""
-    for start, stop in sorted(pieces):
-        if lo and start <= end:
+    (lo, end), *others = sorted(pieces)
+    for start, stop in others:
+        if start <= end:
             end = max(end, stop)
             continue
-        if lo:
-            yield lo, end
+        yield lo, end
         lo, end = start, stop
     yield lo, end
+
+
+def _joined(ranges: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The ranges, and what lies between some of them where they are many."""
+
+    def likeness(number: int) -> int:
+        return len(_common_start(ranges[number - 1][1], ranges[number][0]))
+
+    apart = sorted(range(1, len(ranges)), key=likeness)[: _MAX_RANGES - 1]
+    starts = [0, *sorted(apart)]
+    return [(ranges[first][0], ranges[last - 1][1]) for first, last in pairwise([*starts, len(ranges)])]
 
 
 def _windows(least: Fraction, most: Fraction, target: Type) -> Iterator[tuple[Fraction, Fraction]]:
@@ -158,7 +180,11 @@ def _leading_digits(lo: Fraction, hi: Fraction) -> str:
     first, last = str(math.floor(lo / unit)), str(math.ceil(hi / unit) - 1)
     if len(first) != len(last):
         return ""
-    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=True)))
+    return _common_start(first, last)
+
+
+def _common_start(a: str, b: str) -> str:
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
 
 
 def _beginning_with(digits: str, target: Type) -> Iterator[tuple[str, str]]:

@@ -30,7 +30,8 @@ import numpy.typing as npt
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Comparison, Membership, NullTest, Prefix, Test
 from evaluator.binding.truth_values import TruthValue
-from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
+from evaluator.explain.hidden_errors import intervals_in, remedy_of_errors
 from evaluator.explain.open_constants import open_constants
 from evaluator.explain.reasons import undecided_functions
 from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
@@ -290,12 +291,17 @@ def _blocker(
     remedy = ""
     if kind in ("range", "not decided"):
         constants = open_constants(leaf.node, schema, bound.semantics)
-        remedy = "; ".join(constant.remedy for constant in constants if constant.remedy)
+        remedies = [constant.remedy for constant in constants if constant.remedy]
+        rows = np.concatenate(tally.rows)
+        sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
+        known = schema or Schema(bound.columns)
+        remedies.append(remedy_of_errors(leaf.node, leaf.sought, known, bound.semantics, sources, sample))
+        remedy = "; ".join(filter(None, remedies))
         if kind == "range":
             kind, why = (
                 ("not decided", "; ".join(constant.why for constant in constants))
                 if constants
-                else _of_range(bound, sources, leaf, np.concatenate(tally.rows))
+                else _of_range(bound, sources, leaf, rows, sample)
             )
     return PruningBlocker(
         leaf.text,
@@ -310,25 +316,14 @@ def _blocker(
 
 
 def _of_range(
-    bound: BoundExpression, sources: Sequence[StatisticsProvider], leaf: SourceLeaf, rows: Rows
+    bound: BoundExpression, sources: Sequence[StatisticsProvider], leaf: SourceLeaf, rows: Rows, sample: Sequence[int]
 ) -> tuple[str, str]:
     """(cause, reason) of a condition whose bounds are known: a function without a range, or a wide range."""
     condition = bound.leaves[leaf.bound[0]]
-    sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
     undecided = [
         functions[0]
         for row in sample
-        if (
-            functions := undecided_functions(
-                condition.test,
-                {
-                    name: interval_at(source.statistics[name], row)
-                    for name in condition.columns
-                    for source in reversed(sources)
-                    if name in source.statistics
-                },
-            )
-        )
+        if (functions := undecided_functions(condition.test, intervals_in(row, condition.columns, sources)))
     ]
     if len(undecided) * 2 > len(sample):
         return "not decided", f"{undecided[0]} is not decided on the bounds of most slices"

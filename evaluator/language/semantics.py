@@ -29,6 +29,7 @@ class Semantics:
     expects the error: a condition that may raise it in a slice is unknown there, and keeps the slice. Only another
     condition that is ANDed to it may skip the slice, as in Spark's own pushdown. The rules of ANSI mode are therefore
     those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags, but for text that cannot be read.
+    ``spark-try`` is for users who would rather skip the slice: a text that cannot be read is NULL in it.
 
     Comparisons:
 
@@ -94,8 +95,8 @@ class Semantics:
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
     lists_meet_as_text          Spark without ANSI mode compares a text with a list of integers as text: s IN (9, 10).
-    lists_read_texts            A text is in a list of numbers or days in Hive 3 and 4 where its double or its date is,
-                                and in Hive 3 without the optimiser where the text itself is.
+    lists_read_texts            A text is in a list of numbers or days in Spark's ANSI mode, and in Hive 3 and 4, where
+                                its double or its date is, and in Hive 3 without the optimiser where the text itself is.
     dates_of_any_number         Hive 3 reads a date of any two digits: '2020-13-00' is the day before 2021-01-01.
     unreadable_text_is_null     A constant text that is no number or date is NULL beside one in Spark without ANSI mode.
     unreadable_rows_are_null    So is a text of a column, and in Hive 3 and 4, too. Beside a constant text these Hives
@@ -163,7 +164,8 @@ class Semantics:
         """The semantics of an engine: one of ``ENGINES``. Raises UnsupportedError for another name or an unknown zone.
 
         ``hive`` and ``spark`` hold for every version and setting; the others are tighter: ``hive3`` (3.1), ``hive4``,
-        ``spark-ansi`` and ``spark-legacy`` (``spark.sql.ansi.enabled`` true and false).
+        ``spark-ansi`` and ``spark-legacy`` (``spark.sql.ansi.enabled`` true and false). ``spark-try`` is ``spark-ansi``
+        for the rows that are no error: a text that is no date is NULL, as in ``try_cast``.
         """
         return _named(engine, process_time_zone() if time_zone is None else time_zone)
 
@@ -284,6 +286,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     ),
     "spark": _SPARK,
     "spark-ansi": _SPARK,
+    "spark-try": (*_SPARK, "lists_read_texts", "unreadable_rows_are_null"),
     "spark-legacy": (*_SPARK, "lists_meet_as_text", "unreadable_text_is_null", "unreadable_rows_are_null"),
 }
 #: The names that ``Semantics.named`` knows.

@@ -1,9 +1,9 @@
 """A filter as an engine sends it to the sidecar, read by the rules of that engine.
 
-engine                      the bytes                                         read by
-==========================  ================================================  ==============================
-hive, hive3, hive4          Base64 of an ExprNodeGenericFuncDesc              ``planning.hive_filter``
-spark-ansi, spark-legacy    JSON of Catalyst's conditions                     ``handler.catalyst.document``
+engine                               the bytes                                read by
+===================================  =======================================  ==============================
+hive, hive3, hive4                   Base64 of an ExprNodeGenericFuncDesc     ``planning.hive_filter``
+spark-ansi, spark-try, spark-legacy  JSON of Catalyst's conditions            ``handler.catalyst.document``
 
 A filter of Spark belongs to a query that runs now: what the optimizer has folded is a constant of it, and a function
 of the clock that is left means now or later. Hive has fixed its moment before, and does not say when.

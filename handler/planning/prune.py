@@ -115,7 +115,8 @@ def prune(
     table        a path, or what ``open_table`` gave, which keeps statistics for the next filter
     filter       SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
     engine       whose rules hold: "hive", "spark", or more exactly "hive3" (3.1), "hive4", "spark-ansi" or
-                 "spark-legacy"; by default Hive's rules hold for a Hive filter and Spark's for the rest
+                 "spark-legacy"; "spark-try" is "spark-ansi" with errors of rows hidden: a text that is no date is NULL;
+                 by default Hive's rules hold for a Hive filter and Spark's for the rest
     as_of        answer for the table as of this instant or date; by default the latest instant
     strict       raise what cannot be used instead of skipping nothing by it
     time_zone    session zone of the query (IANA name); by default the zone of this process

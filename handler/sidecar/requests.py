@@ -28,7 +28,12 @@ __all__ = ["PlanQuestion", "PruneQuestion", "Question", "read_plan_request", "re
 
 #: Who may ask prune(), and who plan(): only Hive's side reads the files that the sidecar lists.
 _LISTED_FOR: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
-_ENGINES: Mapping[str, Engine] = {**_LISTED_FOR, "spark-ansi": "spark-ansi", "spark-legacy": "spark-legacy"}
+_ENGINES: Mapping[str, Engine] = {
+    **_LISTED_FOR,
+    "spark-ansi": "spark-ansi",
+    "spark-try": "spark-try",
+    "spark-legacy": "spark-legacy",
+}
 #: The length of an instant in a request, and of a text that only reports and logs show.
 _MAX_INSTANT, _MAX_SHOWN = 64, 200
 _BYTES = bytes | memoryview

@@ -28,7 +28,7 @@ from evaluator.language.semantics import ENGINES
 __all__ = ["Engine", "dialect_of"]
 
 #: The names of ``evaluator.language.semantics.ENGINES``.
-Engine: TypeAlias = Literal["hive", "hive3", "hive4", "spark", "spark-ansi", "spark-legacy"]
+Engine: TypeAlias = Literal["hive", "hive3", "hive4", "spark", "spark-ansi", "spark-try", "spark-legacy"]
 
 #: sqlglot would write the text of a statement that it does not know to the log, and take it for a command.
 _STATEMENT = "a statement inside a condition is not read"

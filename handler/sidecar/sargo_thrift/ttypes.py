@@ -29,7 +29,7 @@ class PruneRequest(object):
     Catalyst's Expression.toJSON, and `exact` has what it leaves out, by the index of the node (handler/catalyst/document.py).
      - filter_text: The filter as text (hive.io.filter.text): for people who read reports and logs, never for pruning.
      - engine: Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x); of prune() also "spark-ansi" and "spark-legacy", by
-    spark.sql.ansi.enabled of the session.
+    spark.sql.ansi.enabled of the session, and "spark-try": ANSI mode with errors of rows hidden.
      - engine_version: The full version of the engine, such as "3.1.3".
      - time_zone: The session's time zone as an IANA name, such as "Europe/Berlin". Without it no timestamp is compared with a point in time.
      - query_type: What the engine listed: "snapshot" (the default), "read_optimized", "as_of" or, for Hive, "incremental".

@@ -11,6 +11,9 @@ from handler.sql.parsing import Engine
 
 __all__ = ["engine_of", "has_jvm", "line_of", "time_zone_of"]
 
+#: Whether a file may be skipped though some of its rows may be errors. The session extension reads it, too.
+_HIDES_ERRORS = "spark.sargo.hide.errors"
+
 
 def has_jvm(spark: SparkSession) -> bool:
     """Whether the session has a JVM; one of Spark Connect has not, because its analyser runs on the server."""
@@ -18,8 +21,10 @@ def has_jvm(spark: SparkSession) -> bool:
 
 
 def engine_of(spark: SparkSession) -> Engine:
-    """The engine whose rules the session's conditions follow: ANSI or legacy."""
-    return "spark-ansi" if _setting(spark, "spark.sql.ansi.enabled") == "true" else "spark-legacy"
+    """The engine whose rules the session's conditions follow: ANSI, with errors of rows hidden or not, or legacy."""
+    if _setting(spark, "spark.sql.ansi.enabled") != "true":
+        return "spark-legacy"
+    return "spark-try" if str(spark.conf.get(_HIDES_ERRORS, "false")).lower() == "true" else "spark-ansi"
 
 
 def time_zone_of(spark: SparkSession) -> str:

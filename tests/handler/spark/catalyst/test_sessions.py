@@ -25,10 +25,22 @@ def setting(spark):
         spark.conf.set(name, value)
 
 
-@pytest.mark.parametrize(("ansi", "engine"), [("true", "spark-ansi"), ("false", "spark-legacy")])
-def test_ansi_mode_chooses_the_rules(spark, setting, ansi, engine):
-    setting("spark.sql.ansi.enabled", ansi)
-    assert engine_of(spark) == engine
+@pytest.mark.parametrize(
+    ("ansi", "hidden", "engine"),
+    [
+        ("true", None, "spark-ansi"),
+        ("true", "false", "spark-ansi"),
+        ("true", "TRUE", "spark-try"),
+        ("false", "true", "spark-legacy"),
+        ("false", None, "spark-legacy"),
+    ],
+)
+def test_ansi_mode_chooses_the_rules(spark, ansi, hidden, engine):
+    session = spark.newSession()
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    if hidden is not None:
+        session.conf.set("spark.sargo.hide.errors", hidden)
+    assert engine_of(session) == engine
 
 
 @pytest.mark.parametrize(
@@ -63,8 +75,8 @@ def test_java_and_python_mean_the_same_zone(spark, setting, java, here):
 class Settings:
     """The part of a Connect session's settings that is asked for."""
 
-    def get(self, name):
-        return {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}[name]
+    def get(self, name, otherwise=None):
+        return {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}.get(name, otherwise)
 
 
 class SessionWithoutJvm:

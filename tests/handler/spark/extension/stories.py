@@ -68,6 +68,7 @@ def seen(stories: Stories, tables: Tables) -> None:
     for what, made in {"a frame": frame_of_hours, "a view": view_of_hours}.items():
         stories.tell(f"{what} of another time zone", lambda made=made: in_another_zone(stories, made))  # type: ignore[misc]
     stories.tell("small integers of a bulk insert", lambda: small_integers(stories))
+    stories.tell("errors of rows", lambda: errors_of_rows(stories))
     stories.tell("the report of a query", lambda: reported(tables))
 
 
@@ -106,6 +107,25 @@ def small_integers(stories: Stories) -> Outcome:
         with stories.set(spark__sql__columnVector__offheap__enabled=off_heap):
             found[off_heap] = stories.rows_of(frame.where("b >= 390"))
     return {"equal": found == {"true": expected, "false": expected}, "rows": len(expected)}
+
+
+def errors_of_rows(stories: Stories) -> Outcome:
+    """In ANSI mode a text that is no date fails the query, unless the user hides the errors of skipped files."""
+    days = "CASE WHEN i = 7 THEN '2026-01-32' ELSE cast(date_add(DATE '2026-01-01', int(i / 4)) AS string) END"
+    rows = stories.rows(0, 400, parts=4).selectExpr("id", "ts", f"{days} ds", "p")
+    with stories.set(spark__sargo__enabled="false"):
+        stories.write("days", rows, "bulk_insert", mor=False)
+    frame = stories.spark.read.format("hudi").load(f"{stories.work}/days").select("id", "ds")
+    expected = stories.rows_of(rows.select("id", "ds").where("ds = '2026-04-01'"))
+    found: Outcome = {"rows": len(expected)}
+    for hidden in ("false", "true"):
+        with stories.set(spark__sql__ansi__enabled="true", spark__sargo__hide__errors=hidden):
+            wanted = frame.where("to_date(ds) = DATE '2026-04-01'")
+            try:
+                found[hidden] = [stories.rows_of(wanted) == expected, len(wanted.inputFiles())]
+            except Exception as error:  # of any engine
+                found[hidden] = "2026-01-32" in str(error)
+    return {"equal": True, **found}
 
 
 def reported(tables: Tables) -> Outcome:

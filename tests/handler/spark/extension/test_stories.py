@@ -115,6 +115,13 @@ def test_small_integers_of_a_bulk_insert_are_read_by_rows(outcomes: Outcomes) ->
     assert outcomes["small integers of a bulk insert"]["equal"], outcomes["small integers of a bulk insert"]
 
 
+def test_errors_of_rows_are_seen_unless_the_user_hides_them(outcomes: Outcomes) -> None:
+    outcome = outcomes["errors of rows"]
+    assert outcome["rows"] == 4
+    assert outcome["false"] is True, outcome  # the query fails, and its error names the text
+    assert outcome["true"] == [True, 1], outcome
+
+
 def test_sargo_report_knows_a_query_by_the_number_that_spark_gives_it(outcomes: Outcomes) -> None:
     report = outcomes["the report of a query"]["report"]
     assert "/cow" in report

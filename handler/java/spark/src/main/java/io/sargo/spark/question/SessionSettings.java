@@ -25,7 +25,10 @@ public final class SessionSettings extends Settings {
     "sargo.names.compress.from"
   };
 
-  /** Whose rules the conditions follow: {@code spark-ansi} or {@code spark-legacy}. */
+  /**
+   * Whose rules the conditions follow: {@code spark-ansi}, {@code spark-try} where its errors of
+   * rows may be hidden by skipped files, or {@code spark-legacy}.
+   */
   public final String engine;
 
   /** The session's time zone: UTC, an offset such as +08:00, or the name of a region. */
@@ -36,10 +39,8 @@ public final class SessionSettings extends Settings {
   private SessionSettings(BinaryOperator<String> conf, Configuration keys) throws IOException {
     super(keys);
     secret = conf.apply("spark.sargo.secret", "");
-    engine =
-        "true".equalsIgnoreCase(conf.apply("spark.sql.ansi.enabled", null))
-            ? "spark-ansi"
-            : "spark-legacy";
+    String ansi = isTrue(conf, "spark.sargo.hide.errors", "false") ? "spark-try" : "spark-ansi";
+    engine = isTrue(conf, "spark.sql.ansi.enabled", null) ? ansi : "spark-legacy";
     timeZone = zoneName(DateTimeUtils.getZoneId(conf.apply("spark.sql.session.timeZone", null)));
   }
 
@@ -56,6 +57,10 @@ public final class SessionSettings extends Settings {
       }
     }
     return new SessionSettings(conf, keys);
+  }
+
+  private static boolean isTrue(BinaryOperator<String> conf, String key, String otherwise) {
+    return "true".equalsIgnoreCase(conf.apply(key, otherwise));
   }
 
   public static SessionSettings of(SparkSession session) throws IOException {

@@ -55,9 +55,17 @@ class SessionSettingsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"true, spark-ansi", "TRUE, spark-ansi", "false, spark-legacy"})
-  void theEngineIsTheModeOfTheSession(String ansi, String engine) throws IOException {
+  @CsvSource({
+    "true, false, spark-ansi",
+    "TRUE, no, spark-ansi",
+    "true, true, spark-try",
+    "false, false, spark-legacy",
+    "false, true, spark-legacy"
+  })
+  void theEngineIsTheModeOfTheSession(String ansi, String hidden, String engine)
+      throws IOException {
     conf.put("spark.sql.ansi.enabled", ansi);
+    conf.put("spark.sargo.hide.errors", hidden);
     assertEquals(engine, settings().engine);
   }
 
