@@ -47,7 +47,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-oldest test-spark test-spark4 test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-oldest test-spark test-spark4 test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves flame-graphs tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -224,6 +224,9 @@ bench-compare: install ## The hot paths of this checkout beside those of BASE, i
 
 bench-curves: $(BENCH_STAMP) ## How cost grows from 100 files to millions, beside other engines: writes docs/internals/growth.md (FILES=10000000)
 	$(BIN)/python -m tests.bench.curves --most $(FILES)
+
+flame-graphs: $(BENCH_STAMP) ## Where the hot paths spend their time, in BASE and now: writes docs/performance
+	$(BIN)/python -m tests.bench.flames --base $(BASE)
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[bench]'

@@ -19,7 +19,7 @@ from evaluator.language.zones import zone_named
 __all__ = ["ENGINES", "Semantics", "process_time_zone"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Semantics:
     """The rules of one engine in one session. A flag that is set where the version is not known means "may".
 
@@ -171,7 +171,11 @@ class Semantics:
 
     def at(self, clock: Clock | None) -> Semantics:
         """The same rules for a query that runs at a moment."""
-        return self if clock is None else replace(self, clock=clock)
+        if clock is None:
+            return self
+        moved = object.__new__(Semantics)
+        vars(moved).update(vars(self), clock=clock)  # a tenth of what replace() takes, for each query
+        return moved
 
     @property
     def zone(self) -> str:

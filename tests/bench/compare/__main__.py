@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tests.bench.compare.checkouts import NoCommit, checked_out, commit_of
 from tests.bench.compare.hot_paths import HOT_PATHS
-from tests.bench.compare.ratios import Comparison
+from tests.bench.compare.ratios import Comparison, shown
 from tests.bench.compare.rounds import compared
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
@@ -59,17 +59,13 @@ def _table(measured: Sequence[Comparison], title: str, limit: float) -> Table:
         ratio = f"{one.ratio:.2f}"
         table.add_row(
             one.name,
-            _shown(min(one.base)),
-            _shown(min(one.head)),
+            shown(min(one.base)),
+            shown(min(one.head)),
             f"[red]{ratio}[/]" if one.is_slower(limit) else ratio,
             f"{low:.2f} to {high:.2f}",
             str(len(one.base)),
         )
     return table
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds * 1e6:,.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:,.2f} ms"
 
 
 if __name__ == "__main__":

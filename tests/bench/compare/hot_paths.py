@@ -20,6 +20,7 @@ Call = Callable[[], object]
 Prepare = Callable[[Path], Call]
 
 _FILES, _TABLE_FILES, _SMALL, _STATS_FILES, _ENTRIES = 200_000, 2_000, 20, 10_000, 50_000
+_SNAPSHOT_FILES = 50_000
 _SEARCHED = ("1 equality", "2-leaf range", "10-leaf AND/OR", "IN of 1,000", "prefix", "NOT range")
 
 
@@ -98,6 +99,38 @@ def _column_stats(folder: Path) -> Call:
     return lambda: [part for _, part in read_statistics(hfile, {column_id(column) for column in COLUMNS})]
 
 
+def _from_snapshot(folder: Path) -> Call:
+    from handler import prune
+    from index_store import open_table
+    from index_store.opened_table import OpenTable
+    from index_store.snapshots import SnapshotCache
+    from tests.bench.large_snapshot import make_base
+    from tests.bench.snapshots import FILTERS
+
+    cache = SnapshotCache(folder / "cache", 1 << 40)
+    make_base(folder / "table", cache, _SNAPSHOT_FILES)
+    return lambda: prune(OpenTable(open_table(folder / "table"), cache), FILTERS[1]).kept_rows
+
+
+def _carried(folder: Path) -> Call:
+    from index_store import open_table
+    from index_store.snapshots import SnapshotCache, open_snapshot
+    from index_store.snapshots.incremental_refresh import refresh_snapshot
+    from index_store.snapshots.state import state_of
+    from tests.bench.large_snapshot import commit, make_base
+
+    path, cache = folder / "table", SnapshotCache(folder / "cache", 1 << 40)
+    make_base(path, cache, _SNAPSHOT_FILES)
+    before = open_snapshot(open_table(path), cache)
+    commit(path, "20260102000000000", _SNAPSHOT_FILES)
+
+    def carry() -> object:
+        table = open_table(path)
+        return refresh_snapshot(before, state_of(table), table)  # type: ignore[arg-type]
+
+    return carry
+
+
 def _secondary(folder: Path) -> Call:
     from evaluator.language.types import STRING
     from index_store.own.secondary.keys import encode_value
@@ -159,6 +192,8 @@ HOT_PATHS: dict[str, Prepare] = {
     **{f"search {_FILES:,} files: {name}": _search(name) for name in _SEARCHED},
     f"index a column of {_FILES // 4:,} files": _indexing,
     f"read {4 * _STATS_FILES:,} records of column_stats": _column_stats,
+    f"first filter from a snapshot of {_SNAPSHOT_FILES:,} files": _from_snapshot,
+    f"carry a commit of 1,000 files into a snapshot of {_SNAPSHOT_FILES:,}": _carried,
     f"50 look-ups among {_ENTRIES:,} secondary keys": _secondary,
     "decode a filter of Hive": _filter,
     f"sidecar and client, {_TABLE_FILES:,} names, warm": _sidecar,

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "shown"]
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,8 @@ class Comparison:
     def is_slower(self, limit: float) -> bool:
         """Whether the path takes more than ``limit`` times as long as in the base."""
         return not self.why and min(self.ratio, self.spread[1]) > limit
+
+
+def shown(seconds: float) -> str:
+    """A time, for people."""
+    return f"{seconds * 1e6:,.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:,.2f} ms"
