@@ -35,6 +35,8 @@ UNDECIDABLE = {
     "texts begin: `zip = 94105` skips '95' to '99'; so are lists and two bounds: `zip IN (94105, 94107)`, "
     "`zip BETWEEN 94105 AND 94107`. One bound is not: '9405' is more than 955, and lies between '940' and '955'",
 }
+#: Where errors of rows are described, from the folder of the page.
+HIDDEN_ERRORS = f"../{'docs/guides/spark-extension.md'.removeprefix('docs/')}#errors-of-rows"
 #: Function, values of a slice, and what is known of the results.
 BEGINNING_ALIKE = (
     ("replace(s, 'user-', '')", "'user-0011' to 'user-0019'", "begins with '001'"),
@@ -86,7 +88,7 @@ def page() -> str:
         "`CAST(s AS date)`, `s >= current_date() - 7`, `to_date(s, 'yyyyMMdd')`, `year(s)` and",
         "`datediff(current_date(), s)` are decided where all texts of a slice have the same year: in Hive 3 and 4, and",
         "in Spark without ANSI mode. There a text that is no date is NULL. In ANSI mode it is an error, which no",
-        "skipped file may hide, unless [the user wants it](../guides/spark-extension.md#errors-of-rows). Between texts",
+        f"skipped file may hide, unless [the user wants it]({HIDDEN_ERRORS}). Between texts",
         "of two years a text like `20250-1-1` may lie. `CAST` knows the month and the last day, a pattern the month.",
         "Patterns are those of Spark that begin with `yyyy`, `MM` and `dd`.",
         "",

@@ -15,7 +15,8 @@ from tests.bench.flames.page import Profile, file_of, page_of
 from tests.bench.flames.stacks import recorded
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
-_OUT = _REPOSITORY / "docs/performance"
+_PAGE = _REPOSITORY / "docs/performance/index.md"
+_OUT = _PAGE.parent
 #: It is a new process each time, which the loop does not see.
 _LEFT_OUT = "import of prune and open_table, new process"
 
@@ -46,7 +47,7 @@ def main(base: str, seconds: float, only: str) -> None:
                 click.echo(f"{drawn[when]}: {sum(stacks.values()):,} samples")
             profiles.append(Profile(times[name], drawn.get("before", ""), drawn["now"], times[name].why))
     if not only:
-        (_OUT / "index.md").write_text(page_of(profiles, machine(), commit[:12]), encoding="utf-8")
+        _PAGE.write_text(page_of(profiles, machine(), commit[:12]), encoding="utf-8")
 
 
 if __name__ == "__main__":
