@@ -230,7 +230,7 @@ class _Binder:
         """What a list of numbers or days implies for a text."""
         if not isinstance(leaf, ex.In) or not self._semantics.lists_read_texts:
             return ()
-        read = members_as_read(leaf)
+        read = members_as_read(leaf, self._semantics)
         try:
             operand = None if read is None else bind_operand(leaf.operand, self._schema, self._semantics)
         except UnsupportedError:

@@ -76,9 +76,10 @@ def inferred_predicates(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...
             return ()
 
 
-def members_as_read(leaf: ex.In) -> ex.In | None:
+def members_as_read(leaf: ex.In, semantics: Semantics) -> ex.In | None:
     """What follows from a text in a list of numbers, or of days: read as one of them it is a member; None otherwise.
 
+    Spark rounds a text to the decimals of a list where an integer stands before them: '5.254' is in (5, 5.25).
     Without its optimiser Hive 3 compares '9' with the text of 9, and Hive 4 the double of '09' with that of 9. Texts
     that are equal are read alike, so either implies the condition.
     """
@@ -98,6 +99,8 @@ def members_as_read(leaf: ex.In) -> ex.In | None:
             if not (kind.is_integer or kind in (Kind.DECIMAL, Kind.DOUBLE)) or not isinstance(
                 member.value, int | float | Decimal
             ):
+                return None
+            if kind is Kind.DECIMAL and semantics.functions_of_spark:
                 return None
             if not math.isfinite(member.value):
                 return None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import lzma
+import random
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +19,8 @@ from handler.sql.parsing import parse
 from tests.evaluator.short_forms import col, lit, outcome_of, stats
 from tests.sampling import examples
 
+#: Of real Hive, by ``python -m tests.hive.grids number_texts``.
+ANSWERS = Path(__file__).parents[2] / "handler" / "data" / "hive_number_texts.json.xz"
 DECIDED = ("spark-legacy", "spark-try", "hive3", "hive4")
 
 TABLE = [
@@ -254,3 +260,20 @@ def test_how_closely_texts_are_told_apart(target: Type, value: float, text: str,
     legacy = Semantics.named("spark-legacy", "UTC")
     expression = ex.Compare("=", ex.Cast(col("s"), target), lit(value, target))
     assert outcome_of(expression, {"s": stats(STRING, text, text + "~")}, legacy) == found
+
+
+@pytest.mark.parametrize("engine", ["hive3", "hive4"])
+def test_what_hive_says_of_a_text_is_possible_in_each_range_with_it(engine: str) -> None:
+    answers = json.loads(lzma.decompress(ANSWERS.read_bytes()))[engine]
+    texts, rng = answers.pop("texts"), random.Random(engine)
+    semantics, by_way = Semantics.named(engine, "UTC"), list(answers.values())
+    skipped = 0
+    for question in by_way[0]:
+        condition = parse(question, engine)  # type: ignore[arg-type]
+        for place, text in enumerate(texts):
+            found = {letters[question][place] for letters in by_way}
+            lo, hi = max(0, place - rng.choice([0, 0, 1, 3, 9])), min(len(texts) - 1, place + rng.choice([0, 0, 1, 9]))
+            got = outcome_of(condition, {"s": stats(STRING, texts[lo], texts[hi])}, semantics)
+            assert found <= set(got), (question, text, texts[lo], texts[hi])
+            skipped += "T" not in got
+    assert skipped > len(by_way[0]) * len(texts) / 10

@@ -3,6 +3,7 @@
     declared    what Hive shows of columns that it declares otherwise   tests/handler/data/hive_declared_types.json.xz
     edges       numbers, wall clocks and constants beside their edges   tests/handler/data/hive_edges.json.xz
     date_texts  texts that are read as dates                            tests/handler/data/hive_date_texts.json.xz
+    number_texts  texts beside numbers, and lists of them               tests/handler/data/hive_number_texts.json.xz
     units       timestamps of both units, and fields of structs         tests/handler/data/hive_units.json.xz
     folded      constants and moments as Hive hands them over           tests/handler/data/hive_folded.json.xz
     functions   values of functions and casts of columns                tests/evaluator/data/function_values.json.xz
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.evaluator import function_grid, predicate_grid
-from tests.hive.grids import date_texts, declared, edges, folded, functions, predicates, units
+from tests.hive.grids import date_texts, declared, edges, folded, functions, number_texts, predicates, units
 from tests.hive.server import HIVE_3, HIVE_4, ROOT, Server
 
 DATA = ROOT / "tests" / "handler" / "data"
@@ -33,6 +34,7 @@ STAGES: dict[str, tuple[Path, Callable[[Server, Path], Iterator[Any]]]] = {
     "folded": (DATA / "hive_folded.json.xz", folded.ask),
     "functions": (function_grid.DATA, functions.ask),
     "predicates": (predicate_grid.DATA, predicates.ask),
+    "number_texts": (DATA / "hive_number_texts.json.xz", number_texts.ask),
     "date_texts": (DATA / "hive_date_texts.json.xz", date_texts.ask),
     "units": (DATA / "hive_units.json.xz", units.ask),
 }
