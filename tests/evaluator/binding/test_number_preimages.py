@@ -203,6 +203,14 @@ def test_a_list_of_numbers_reads_texts(lo: str, hi: str, may_be: bool, engine: s
     assert ("T" in outcome_of(condition, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))) == may_be
 
 
+@pytest.mark.parametrize("text", ["5.254", "5.249", "5.25", "5"])
+def test_spark_rounds_a_text_beside_decimals_of_a_list(text: str) -> None:
+    semantics = Semantics.named("spark-try", "UTC")
+    for condition in ("s IN (5, 5.25)", "s IN (5.25, 5)", "s NOT IN (5, 5.25)"):
+        got = outcome_of(parse(condition, "spark-try"), {"s": stats(STRING, text, text)}, semantics)
+        assert got == "TFN", condition
+
+
 @pytest.mark.parametrize("target", [FLOAT, DOUBLE, decimal_type(10, 2)])
 def test_a_number_that_rounding_reaches_keeps_its_texts(target: Type) -> None:
     legacy = Semantics.named("spark-legacy", "UTC")
