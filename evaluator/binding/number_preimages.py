@@ -33,6 +33,8 @@ from evaluator.language.types import Kind, Type
 
 __all__ = ["implied_by_number", "implied_by_numbers"]
 
+#: No text is looked for that is read as such a number, nor as infinity or NaN.
+_TOO_LARGE = 10**300
 #: Longer lists are left as they are.
 _MAX_MEMBERS = 64
 #: More ranges than these are joined, those first whose ends begin alike.
@@ -84,7 +86,7 @@ def _implied(operand: BoundOperand, numbers: Sequence[tuple[Any, Any]]) -> Inter
             and column.field.type.kind in _PLAIN
             and column.type == column.field.type
             and target.kind.is_number
-            and all(math.isfinite(end) for ends in numbers for end in ends)
+            and all(abs(end) < _TOO_LARGE for ends in numbers for end in ends)
         ):
             found = [_ranges(Fraction(least), Fraction(most), target) for least, most in numbers]
         case _:

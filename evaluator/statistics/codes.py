@@ -20,6 +20,7 @@ code.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,10 @@ def _key_dtype(column_type: Type, key_bytes: int) -> np.dtype[Any]:
 def _number(value: Any, dtype: np.dtype[Any]) -> Any:
     """A constant in the dtype of the edges; a larger one becomes the greatest value, which is beyond all edges."""
     if dtype == np.float64:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     return min(max(value, -(1 << 63)), (1 << 63) - 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,14 @@ def test_codes_keep_the_order_of_values_of_every_type() -> None:
         assert codes.tolist() == [coder.code(v) for v in values.tolist()], name
         assert codes.min() > BELOW
         assert codes.max() < ABOVE
+
+
+@pytest.mark.parametrize("value", [1e308, 10**309, 10**400, Fraction(10**400, 3)])
+def test_a_constant_that_no_double_holds_is_beyond_all_edges(value: Any) -> None:
+    wide = decimal_type(38, 10)
+    bounds = np.array([int(n) * 10**10 for n in range(100)], object)
+    coder = Coder.of(wide, bounds)
+    assert (coder.code(-value), coder.code(value)) == (1, coder.code_count)
 
 
 @pytest.mark.parametrize(("value", "code"), [("", 1), ("Pra", 1), ("Pre-", 1), ("Prf", 4), ("z", 4)])
