@@ -19,7 +19,10 @@ from evaluator.language.semantics import Semantics
 
 __all__ = ["intervals_in", "remedy_of_errors"]
 
-_REMEDY = "spark-try in place of spark-ansi (spark.sargo.hide.errors=true), if errors of rows may go unseen"
+_REMEDY = (
+    "engine spark-legacy if the query runs without ANSI mode; with it spark-try (spark.sargo.hide.errors=true), "
+    "if errors of rows may go unseen"
+)
 
 
 def intervals_in(row: int, columns: Iterable[str], sources: Sequence[StatisticsProvider]) -> dict[str, Interval]:
@@ -40,7 +43,7 @@ def remedy_of_errors(
     sources: Sequence[StatisticsProvider],
     rows: Iterable[int],
 ) -> str:
-    """The engine to take, where it decides an open condition in one of these slices; else ""."""
+    """The engines to take, where they decide an open condition in one of these slices; else ""."""
     if semantics.unreadable_rows_are_null or not semantics.functions_of_spark:
         return ""
     hidden = bind(condition, schema, replace(semantics, lists_read_texts=True, unreadable_rows_are_null=True))

@@ -183,9 +183,11 @@ def _sidecar(folder: Path) -> Call:
     return lambda: loop.run_until_complete(ask())
 
 
+#: The path that is a new process each time.
+IMPORTS = "import of prune and open_table, new process"
 #: By name.
 HOT_PATHS: dict[str, Prepare] = {
-    "import of prune and open_table, new process": _imports,
+    IMPORTS: _imports,
     f"open a table of {_TABLE_FILES:,} files and prune, 4 columns": _cold,
     f"prune, {_SMALL} slices, 5 conditions, loaded": _small,
     "bind 10 leaves": _bind,

@@ -8,7 +8,7 @@ import click
 
 from tests.bench.__main__ import machine
 from tests.bench.compare.checkouts import NoCommit, checked_out, commit_of
-from tests.bench.compare.hot_paths import HOT_PATHS
+from tests.bench.compare.hot_paths import HOT_PATHS, IMPORTS
 from tests.bench.compare.rounds import compared
 from tests.bench.flames.drawing import flame_graph
 from tests.bench.flames.page import Profile, file_of, page_of
@@ -17,8 +17,6 @@ from tests.bench.flames.stacks import recorded
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _PAGE = _REPOSITORY / "docs/performance/index.md"
 _OUT = _PAGE.parent
-#: It is a new process each time, which the loop does not see.
-_LEFT_OUT = "import of prune and open_table, new process"
 
 
 @click.command()
@@ -27,7 +25,7 @@ _LEFT_OUT = "import of prune and open_table, new process"
 @click.option("--only", default="", help="Only paths whose name holds this text; the page is left as it is.")
 def main(base: str, seconds: float, only: str) -> None:
     """Draw flame graphs of the hot paths of two checkouts, and write docs/performance."""
-    names = [name for name in HOT_PATHS if only in name and name != _LEFT_OUT]
+    names = [name for name in HOT_PATHS if only in name and name != IMPORTS]  # the loop sees no other process
     try:
         commit = commit_of(_REPOSITORY, base)
     except NoCommit as error:

@@ -6,7 +6,11 @@ import contextlib
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tests.hive.server import Server
 
@@ -65,6 +69,19 @@ def _reason(message: str) -> str:
     first = message.split("\n")[0]
     found = [part for part in first.split(": ") if part.endswith(("Exception", "Error"))]
     return (found[-1].rpartition(".")[2] if found else first)[:120]
+
+
+def write_texts(home: Path, given: Sequence[str]) -> None:
+    """A file of numbered texts, for ``asking_of_texts``."""
+    pq.write_table(pa.table({"n": list(range(len(given))), "s": given}), home / "a.parquet")
+
+
+def asking_of_texts(server: Server, home: Path, settings: Mapping[str, str]) -> Session:
+    """A session with the table ``texts (n int, s string)`` over the file in a folder."""
+    session = Session(server, settings)
+    session.rows("DROP TABLE IF EXISTS texts")
+    session.rows(f"CREATE EXTERNAL TABLE texts (n int, s string) STORED AS PARQUET LOCATION 'file://{home}'")
+    return session
 
 
 def texts(values: Iterable[Any]) -> list[str | None]:

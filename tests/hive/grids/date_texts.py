@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from tests.evaluator.functions.drawn_dates import drawn
-from tests.hive.grids.asking import Session, texts
+from tests.hive.grids.asking import asking_of_texts, texts, write_texts
 from tests.hive.server import Server
 
 #: Texts that none draws.
@@ -33,15 +30,12 @@ def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
     """The texts, and for each question the answers to them; NULL is None."""
     rng = random.Random(1)
     given = sorted({*FIXED, *(drawn(rng) for _ in range(900))})
-    pq.write_table(pa.table({"n": list(range(len(given))), "s": given}), home / "a.parquet")
+    write_texts(home, given)
     answers: dict[str, Any] = {"texts": given}
     for vectorized in ("true", "false"):
-        session = Session(server, {"hive.vectorized.execution.enabled": vectorized})
-        session.rows(
-            f"CREATE EXTERNAL TABLE IF NOT EXISTS date_texts (n int, s string) STORED AS PARQUET LOCATION 'file://{home}'"
-        )
+        session = asking_of_texts(server, home, {"hive.vectorized.execution.enabled": vectorized})
         for question in ASKED:
-            found = texts(row[1] for row in sorted(session.rows(f"SELECT n, {question} FROM date_texts")))
+            found = texts(row[1] for row in sorted(session.rows(f"SELECT n, {question} FROM texts")))
             if answers.setdefault(question, found) != found:
                 raise AssertionError(f"{question} has other answers where vectorized is {vectorized}")
         session.close()

@@ -8,34 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from tests.hive.grids.asking import LETTERS, Session
+from tests.hive.grids.asking import LETTERS, asking_of_texts, write_texts
 from tests.hive.server import Server
 
 #: Texts that none draws.
 FIXED = (
-    *(
-        "",
-        " ",
-        "apple",
-        "é5",
-        "\u0665",
-        "NaN",
-        "Infinity",
-        "0x5",
-        "5_0",
-        "5d",
-        "5f",
-        "5L",
-        "+5",
-        "-5",
-        "--5",
-        "5.",
-        ".5",
-    ),
-    *("5.254", "5.249", "5.2500000000000000001", "4.9999999999999999999", "99.99999999999999999999"),
+    *("", " ", "apple", "é5", "\u0665", "NaN", "Infinity", "0x5", "5_0", "5d", "5f", "5L", "+5", "-5", "--5"),
+    *("5.", ".5", "5.254", "5.249", "5.2500000000000000001", "4.9999999999999999999", "99.99999999999999999999"),
     *("20260500.99999999999", "2026050.1e1", "9007199254740992", "9007199254740993", "9007199254740994", "1e400"),
 )
 NUMBERS = ("5", "5.25", "7.5", "100", "99.999", "20260501", "20260502", "9007199254740993", "0", "-5", "1e-300")
@@ -52,18 +31,16 @@ def ask(server: Server, home: Path) -> Iterator[dict[str, Any]]:
     """The texts, and for each way of running and each question a letter for each text: T, F or N."""
     rng = random.Random(1)
     given = sorted({*FIXED, *(spelled(rng) for _ in range(300))})
-    pq.write_table(pa.table({"n": list(range(len(given))), "s": given}), home / "a.parquet")
+    write_texts(home, given)
     answers: dict[str, Any] = {"texts": given}
     for vectorized in ("true", "false"):
         for optimised in ("true", "false"):
-            session = Session(server, {"hive.vectorized.execution.enabled": vectorized, "hive.cbo.enable": optimised})
-            session.rows(
-                "CREATE EXTERNAL TABLE IF NOT EXISTS number_texts (n int, s string) STORED AS PARQUET "
-                f"LOCATION 'file://{home}'"
+            session = asking_of_texts(
+                server, home, {"hive.vectorized.execution.enabled": vectorized, "hive.cbo.enable": optimised}
             )
             found = {}
             for question in ASKED:
-                rows = sorted(session.rows(f"SELECT n, {question} FROM number_texts"))
+                rows = sorted(session.rows(f"SELECT n, {question} FROM texts"))
                 found[question] = "".join(LETTERS[row[1]] for row in rows)
             answers[f"vectorized {vectorized}, optimised {optimised}"] = found
             session.close()
