@@ -87,25 +87,28 @@ def asked_after_each_commit(session: ExtensionSession, recipe: Recipe, count: in
     held: list[_Made] = []
     with sidecar_that_looks_once() as looks_once:
 
+        def of(query: Query) -> _Made:
+            return _Made(session, table, recipe, query)
+
         def settings(number: int) -> dict[str, str]:
             return drawn_settings(rng, recipe.release) | (looks_once if number % 2 else {})
 
         for instant in committed(session.spark, recipe, table):
             seen.append(instant)
-            made = [_Made(session, table, Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count)]
+            made = [of(Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count)]
             for number, one in enumerate(held + made):
                 held_since = f", made at {seen[-2]}" if number < len(held) else ""
                 with session.settings(settings(number)):
                     one.compare(f"table {recipe.seed} at {instant}{held_since}: {one.query}", found)
-            held = [_Made(session, table, Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count // 4)]
+            held = [of(Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count // 4)]
 
 
 class _Made:
     """The frames of a query: as its user has it, and without Hudi's skipping. To collect one lists the files."""
 
-    def __init__(self, session: ExtensionSession, table: Path, query: Query) -> None:
+    def __init__(self, session: ExtensionSession, table: Path, recipe: Recipe, query: Query) -> None:
         def made(options: dict[str, str]) -> DataFrame:
-            return FORMS[query.form](HudiTable(session.spark, table, options), query)
+            return FORMS[query.form](HudiTable(session.spark, table, {**recipe.read_options, **options}), query)
 
         self.query = query
         self._session = session

@@ -128,7 +128,7 @@ def _asked(session: ExtensionSession, recipe: Recipe, writing: Writing) -> list[
                 continue
             query = Query.drawn(rng, texts, keys, [rows.stem for rows in states], _FORMS)
             settings = drawn_settings(rng, recipe.release) | (looks_once if len(seen) % 2 else {})
-            table = HudiTable(session.spark, writing.home / "table", {})
+            table = HudiTable(session.spark, writing.home / "table", recipe.read_options)
             with session.settings(settings):
                 answer = _collected(table, query)
             first, last = len(states) - 1, min(len(writing.states()), many - 1)

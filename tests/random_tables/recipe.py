@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.tables.releases import RELEASES
+from tests.tables.releases import BY_INDEX, RELEASES
 from tests.tables.rows import COLUMNS, ODD, PARTITIONS, day, row
 
 __all__ = ["Commit", "Recipe"]
@@ -71,6 +71,11 @@ class Recipe:
     columns: tuple[str, ...]
     writer: dict[str, Any]
     commits: tuple[Commit, ...]
+
+    @property
+    def read_options(self) -> dict[str, str]:
+        """Options with which Hudi reads the table in a way that the extension narrows."""
+        return BY_INDEX if self.release == "0.15.0" and self.writer["mor"] else {}
 
     @classmethod
     def of(cls, seed: int, release: str = "") -> Recipe:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 PYTHON = ROOT / os.environ.get("SPARK35", ".venv/spark35") / "bin" / "python"
 BUNDLE = "hudi-spark3.5-bundle_2.12"
+#: Hudi 0.15.0 reads snapshots of merged tables by an index of files where this is set, as later releases always do.
+BY_INDEX = {"hoodie.datasource.read.use.new.parquet.file.format": "true"}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Runs stories of the extension on real Spark 3.5 with real Hudi, in one session, and writes what happened.
 
-    python -m tests.handler.spark.extension.stories FOLDER RELEASE [quick|reads]     with the Python that has Spark 3.5
+    python -m tests.handler.spark.extension.stories FOLDER RELEASE [PART [NAME=VALUE ...]]     with `.venv/spark35`
 
+PART is ``quick``, ``reads`` or ``all``; NAME=VALUE are settings of the session.
 ``FOLDER/outcomes.json`` has an outcome by story: whether the rows are those without the extension, and what was read.
 """
 
@@ -30,7 +31,7 @@ from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 SETTINGS = {
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
@@ -61,6 +62,7 @@ def seen(stories: Stories, tables: Tables) -> None:
             "input_files": len(frame.inputFiles()),
             "explained": "Sargo: 1 of 4 file slices" in jdf.queryExecution().toString(),
             "in_batches": [scan.supportsColumnar() for scan in scans(frame.select("id", "i", "s"))],
+            "reasons": reasons(tables.spark),
         }
 
     for name in ("cow", "mor"):
@@ -70,6 +72,14 @@ def seen(stories: Stories, tables: Tables) -> None:
     stories.tell("small integers of a bulk insert", lambda: small_integers(stories))
     stories.tell("errors of rows", lambda: errors_of_rows(stories))
     stories.tell("the report of a query", lambda: reported(tables))
+
+
+def reasons(spark: SparkSession) -> list[str]:
+    """Why scans were left as they are, as the log says it once for each reason."""
+    utils: Any = spark._jvm.org.apache.spark.util.Utils  # type: ignore[union-attr]
+    logged = utils.classForName("io.sargo.spark.plans.Untouched", True, False).getDeclaredField("LOGGED")
+    logged.setAccessible(True)
+    return sorted(logged.get(None))
 
 
 #: In UTC the rows of one file, and in Tokyo those of others.
@@ -151,14 +161,15 @@ def exact(stories: Stories) -> None:
         stories.tell("conditions", lambda: dict(read_conditions(lambda: frame, fake)))
 
 
-def main(folder: str, release: str, part: str = "all") -> None:
+def main(folder: str, release: str, part: str = "all", *settings: str) -> None:
     work = Path(folder)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     hudi = RELEASES.get(release) or Release(release, 0)
-    spark = session([spark_jar("3.5"), hudi.jar], work, SETTINGS)
+    given = dict(one.split("=", 1) for one in settings)
+    spark = session([spark_jar("3.5"), hudi.jar], work, SETTINGS | given)
     stories = Stories(spark, work)
-    stories.outcomes["release"] = {"hudi": release}
+    stories.outcomes["release"] = {"hudi": release, "settings": given}
     with stories.set(spark__sargo__enabled="false"):
         for name, (mor, partition) in TABLES.items():
             stories.make(name, mor=mor, partition=partition)

@@ -12,11 +12,19 @@ from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
 from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
 from tests.handler.spark.extension.shapes import FRAMES, STATEMENTS
-from tests.tables.releases import RELEASES, Release
+from tests.tables.releases import BY_INDEX, RELEASES, Release
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
 
-TESTED = ["1.2.0"] if QUICK else ["1.2.0", "1.1.1", "1.0.2", "1.0.1", "0.15.0"]
+#: A run of all stories for each: a release of Hudi, and settings of the session.
+TESTED: dict[str, tuple[str, dict[str, str]]] = {
+    "1.2.0": ("1.2.0", {}),
+    "1.1.1": ("1.1.1", {}),
+    "1.0.2": ("1.0.2", {}),
+    "1.0.1": ("1.0.1", {}),
+    "0.15.0": ("0.15.0", {}),
+    "0.15.0 by an index": ("0.15.0", BY_INDEX),
+}
 FAULTS = {
     "down": "sidecar down",
     "slow": "sidecar slow",
@@ -44,23 +52,33 @@ UNSEEN = [
 ]
 
 
-@pytest.fixture(scope="module", params=TESTED)
+@pytest.fixture(scope="module", params=[*TESTED][: 1 if QUICK else None])
 def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """The outcomes of all stories with one release of Hudi."""
-    release = RELEASES.get(request.param) or Release(request.param, 8)
-    release.fetch()
+    hudi, settings = TESTED[request.param]
+    (RELEASES.get(hudi) or Release(hudi, 8)).fetch()
     folder = tmp_path_factory.mktemp("stories")
-    return told_by("stories", "3.5", folder, release.hudi, "quick" if QUICK else "all", seconds=1700)
+    given = [f"{name}={value}" for name, value in settings.items()]
+    return told_by("stories", "3.5", folder, hudi, "quick" if QUICK else "all", *given, seconds=1700)
 
 
 def is_left_as_it_is(outcomes: Outcomes, table: str) -> bool:
     """Whether the release reads a table by a relation of its own, without an index of files."""
-    return outcomes["release"]["hudi"] == "0.15.0" and table.endswith("mor")
+    is_old = outcomes["release"]["hudi"] == "0.15.0"
+    return is_old and not is_read_by_an_index_of_0_15(outcomes) and table.endswith("mor")
+
+
+def is_read_by_an_index_of_0_15(outcomes: Outcomes) -> bool:
+    """Whether the session says so to Hudi 0.15.0, which later releases need not be told."""
+    return bool(outcomes["release"]["settings"])
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes[name]
+    if name == "the past in SQL" and is_read_by_an_index_of_0_15(outcomes):
+        assert "MISSING_ATTRIBUTES" in outcome["error"], outcome  # of Hudi, without the extension, too
+        return
     most, _ = QUERIES[name]
     assert outcome["equal"], outcome
     assert outcome["files"] <= most, outcome
@@ -69,7 +87,8 @@ def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: st
 
 
 def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:
-    assert sum(outcomes[name]["files"] < outcomes[name]["files_without"] for name in QUERIES) > 1
+    told = [outcomes[name] for name in QUERIES if "error" not in outcomes[name]]
+    assert sum(outcome["files"] < outcome["files_without"] for outcome in told) > 1
 
 
 @pytest.mark.skipif(QUICK, reason="only in the whole run")
@@ -99,7 +118,14 @@ def test_a_user_sees_how_many_slices_are_left(outcomes: Outcomes, table: str) ->
     assert seen["input_files"] == 1
     assert len(seen["nodes"]) == 1
     assert "Sargo: 1 of 4 file slices" in seen["nodes"][0]
-    assert seen["in_batches"] == [True]
+    assert seen["in_batches"] == [table == "cow" or not is_read_by_an_index_of_0_15(outcomes)]
+
+
+def test_the_log_says_how_a_table_that_is_left_as_it_is_can_be_narrowed(outcomes: Outcomes) -> None:
+    said = [why for why in outcomes["the plan of mor"]["reasons"] if "a relation of its own" in why]
+    way = "hoodie.datasource.read.use.new.parquet.file.format=true makes it read by an index of files"
+    expected = [f"Hudi 0.15.0 reads it by a relation of its own; {way}"]
+    assert said == (expected if is_left_as_it_is(outcomes, "mor") else [])
 
 
 @pytest.mark.parametrize("what", ["a frame", "a view"])
@@ -193,6 +219,8 @@ def test_what_the_sidecar_has_not_seen_loses_no_row(outcomes: Outcomes, change: 
 def test_read_gives_hudis_rows_from_the_slices_that_are_kept(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes[f"read: {name}"]
     *_, merged, files = READS[name]
+    if name == "the past" and is_read_by_an_index_of_0_15(outcomes):
+        merged = "Sargo: 1 of 4 file slices"  # names of log files of version 6 do not tell when they were written
     assert outcome["equal"], outcome
     if is_left_as_it_is(outcomes, "mor"):
         return

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.sources.BaseRelation;
 import scala.Option;
 
 /**
@@ -21,6 +22,12 @@ import scala.Option;
 public final class HudiTable {
   /** Hudi's index of snapshots. Those of incremental and CDC queries are subclasses of it. */
   static final String INDEX = "org.apache.hudi.HoodieFileIndex";
+
+  /** What lists its own files, and plans them. Hudi 0.15.0 reads snapshots of merged tables so. */
+  private static final String OWN_RELATION = "org.apache.hudi.MergeOnReadSnapshotRelation";
+
+  private static final String BY_INDEX =
+      "hoodie.datasource.read.use.new.parquet.file.format=true makes it read by an index of files";
 
   /** Versions of Hudi whose index, slices and names the tests have run with. */
   private static final Set<String> TESTED =
@@ -52,6 +59,26 @@ public final class HudiTable {
       return isIndex(relation.location()) ? relation : null;
     }
     return null;
+  }
+
+  /** Writes to the log why a scan is left as it is that Hudi reads without an index of files. */
+  public static void logOwnRelation(LogicalPlan node) {
+    BaseRelation relation =
+        node instanceof LogicalRelation ? ((LogicalRelation) node).relation() : null;
+    if (relation == null || !relation.getClass().getName().equals(OWN_RELATION)) {
+      return;
+    }
+    String version = relation.getClass().getPackage().getImplementationVersion();
+    String why = "Hudi " + version + " reads it by a relation of its own";
+    Untouched.log("0.15.0".equals(version) ? why + "; " + BY_INDEX : why, tableOf(relation));
+  }
+
+  private static String tableOf(BaseRelation relation) {
+    try {
+      return Reflection.call(Reflection.call(relation, "metaClient"), "getBasePath").toString();
+    } catch (ReflectiveOperationException | NullPointerException e) {
+      return "unknown";
+    }
   }
 
   /** Throws Untouched for a table, or a version of Hudi, whose slices are not known to be named. */

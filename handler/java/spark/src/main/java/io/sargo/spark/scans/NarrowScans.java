@@ -65,6 +65,7 @@ public final class NarrowScans extends Rule<LogicalPlan> {
   private LogicalPlan narrowed(LogicalPlan node, Query query, List<LogicalPlan> left) {
     Filter filter = node instanceof Filter ? (Filter) node : null;
     LogicalPlan scan = filter == null ? node : filter.child();
+    HudiTable.logOwnRelation(scan);
     if (HudiTable.relation(scan) == null || left.stream().anyMatch(one -> one == scan)) {
       return null;
     }
