@@ -19,15 +19,12 @@ medians over the rounds. The spread is that of the rounds' ratios, half of which
 from __future__ import annotations
 
 import os
-import statistics
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from handler.shipped.artefacts import spark_jar
-from tests.bench.extension_program import figures_of, hand_over, why_not_run
+from tests.bench.extension_program import figures_of, hand_over, median, ratio, turns, why_not_run
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -61,20 +58,9 @@ def run() -> Iterator[Row]:
     figures = figures_of("tests.bench.dynamic_join", rows)
     for name, measured in figures.items():
         for way, spent in measured.items():
-            value = f"{1000 * _median(spent, 'wall'):,.0f} ms, {1000 * _median(spent, 'cpu'):,.0f} ms of CPU"
-            ratios = [f"{_ratio(spent, measured[other])} {other}" for other in WAYS if other != way == "default"]
+            value = f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"
+            ratios = [f"{ratio(spent, measured[other])} {other}" for other in WAYS if other != way == "default"]
             yield f"{name}, {rows:,} rows: {way}", value, "; ".join(ratios)
-
-
-def _median(spent: list[dict[str, float]], what: str) -> float:
-    return statistics.median(one[what] for one in spent)
-
-
-def _ratio(spent: list[dict[str, float]], others: list[dict[str, float]]) -> str:
-    """The ratio of the medians of wall clock and CPU, and the middle half of the rounds' ratios of CPU."""
-    wall, cpu = (_median(spent, what) / _median(others, what) for what in ("wall", "cpu"))
-    low, _, high = statistics.quantiles(a["cpu"] / b["cpu"] for a, b in zip(spent, others, strict=True))
-    return f"{wall:.2f} x the time, {cpu:.2f} x ({low:.2f} to {high:.2f}) the CPU of"
 
 
 # -- in the process that has Spark 3.5
@@ -107,34 +93,13 @@ def _measure(folder: str, rows: int) -> None:
     for name in ("facts", "dimension"):
         spark.read.format("hudi").load(f"{work}/{name}").createOrReplaceTempView(name)
     register(spark)
-    figures = {name: _turns(spark, sql, rows) for name, sql in QUERIES.items()}
+    given = [
+        {"column": f"k{turn}", "other": f"k{(turn + 1) % (WARM + ROUNDS)}", "sixteenth": DIMENSION}
+        for turn in range(WARM + ROUNDS)
+    ]
+    figures = {name: turns(spark, WAYS, [sql.format(**one) for one in given], WARM) for name, sql in QUERIES.items()}
     hand_over(work, figures)
     spark.stop()
-
-
-def _turns(spark: Any, sql: str, rows: int) -> dict[str, list[dict[str, float]]]:
-    """What each round of a query costs, by way. All ways give the same row."""
-    spent: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
-    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())
-    for turn in range(WARM + ROUNDS):
-        given = {"column": f"k{turn}", "other": f"k{(turn + 1) % (WARM + ROUNDS)}", "sixteenth": DIMENSION}
-        query, answers = sql.format(**given), set()
-        ways = list(WAYS)
-        for way in ways[turn % len(ways) :] + ways[: turn % len(ways)]:
-            for name, value in WAYS[way].items():
-                spark.conf.set(name, value)
-            wall, cpu = time.perf_counter(), _cpu_seconds(jvm)
-            answers.add(str(spark.sql(query).collect()))
-            if turn >= WARM:
-                spent[way].append({"wall": time.perf_counter() - wall, "cpu": _cpu_seconds(jvm) - cpu})
-        assert len(answers) == 1, answers
-    return spent
-
-
-def _cpu_seconds(jvm: int) -> float:
-    """CPU seconds of the JVM and of this process so far."""
-    fields = Path(f"/proc/{jvm}/stat").read_text("utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + time.process_time()
 
 
 if __name__ == "__main__":

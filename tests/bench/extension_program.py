@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.shipped.artefacts import MissingError, spark_jar
 from tests.tables.releases import PYTHON, RELEASES, ROOT
 
-__all__ = ["figures_of", "hand_over", "why_not_run"]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["figures_of", "hand_over", "median", "ratio", "turns", "why_not_run"]
 
 _NAME = "figures.json"
 
@@ -40,3 +46,44 @@ def figures_of(module: str, rows: int) -> dict[str, Any]:
 def hand_over(folder: Path, figures: dict[str, Any]) -> None:
     """Write the figures for the process that asked for them."""
     (folder / _NAME).write_text(json.dumps(figures), encoding="utf-8")
+
+
+def turns(
+    spark: SparkSession, ways: Mapping[str, Mapping[str, str]], queries: Sequence[str], warm: int
+) -> dict[str, list[dict[str, float]]]:
+    """The ``wall`` and ``cpu`` seconds of each query after the first ``warm``, by way: settings of the session.
+
+    The ways take turns at who begins. All give the same rows.
+    """
+    spent: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
+    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    names = list(ways)
+    for turn, query in enumerate(queries):
+        answers = set()
+        for way in names[turn % len(names) :] + names[: turn % len(names)]:
+            for name, value in ways[way].items():
+                spark.conf.set(name, value)
+            wall, cpu = time.perf_counter(), _cpu_seconds(jvm)
+            answers.add(str(spark.sql(query).collect()))
+            if turn >= warm:
+                spent[way].append({"wall": time.perf_counter() - wall, "cpu": _cpu_seconds(jvm) - cpu})
+        assert len(answers) == 1, answers
+    return spent
+
+
+def _cpu_seconds(jvm: int) -> float:
+    """CPU seconds of the JVM and of this process so far."""
+    fields = Path(f"/proc/{jvm}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + time.process_time()
+
+
+def median(spent: list[dict[str, float]], what: str) -> float:
+    """Of the rounds of a way, each with its ``wall`` and ``cpu`` seconds."""
+    return statistics.median(one[what] for one in spent)
+
+
+def ratio(spent: list[dict[str, float]], others: list[dict[str, float]]) -> str:
+    """The ratio of the medians of wall clock and CPU, and the middle half of the rounds' ratios of CPU."""
+    wall, cpu = (median(spent, what) / median(others, what) for what in ("wall", "cpu"))
+    low, _, high = statistics.quantiles(a["cpu"] / b["cpu"] for a, b in zip(spent, others, strict=True))
+    return f"{wall:.2f} x the time, {cpu:.2f} x ({low:.2f} to {high:.2f}) the CPU of"
