@@ -11,7 +11,6 @@ row computes.
 
 from __future__ import annotations
 
-import os
 import shutil
 import statistics
 import sys
@@ -22,7 +21,7 @@ from typing import Any
 
 from handler.shipped.artefacts import spark_jar
 from handler.sidecar.settings import Settings
-from tests.bench.extension_program import figures_of, hand_over, why_not_run
+from tests.bench.extension_program import Row, hand_over, told_by
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -34,16 +33,14 @@ QUERIES = {
     "group": "SELECT count(*), sum(n) FROM (SELECT id, count(*) n FROM facts GROUP BY id)",
     "join a table without buckets": "SELECT count(*), sum(f.i + g.i) FROM facts f JOIN plain g ON f.id = g.id",
 }
-Row = tuple[str, str, str]
 
 
 def run() -> Iterator[Row]:
     """The figures."""
-    rows = int(os.environ.get("ROWS", ROWS))
-    if why := why_not_run():
-        yield "not run", why, ""
-        return
-    figures = figures_of("tests.bench.bucketed_join", rows)
+    return told_by("tests.bench.bucketed_join", ROWS, _told)
+
+
+def _told(rows: int, figures: dict[str, Any]) -> Iterator[Row]:
     for name, measured in figures["queries"].items():
         seconds = {mode: statistics.median(measured[mode]["seconds"]) for mode in measured}
         yield f"{name}, {rows:,} rows: with an exchange", _text(seconds["false"], measured["false"]), ""

@@ -18,13 +18,13 @@ medians over the rounds. The spread is that of the rounds' ratios, half of which
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from handler.shipped.artefacts import spark_jar
-from tests.bench.extension_program import figures_of, hand_over, median, ratio, turns, why_not_run
+from tests.bench.extension_program import Row, hand_over, median, ratio, told_by, turns
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -46,16 +46,14 @@ QUERIES = {
     ),
     "keys that skip 15 of 16 files": _JOIN.replace("{column}", "o"),
 }
-Row = tuple[str, str, str]
 
 
 def run() -> Iterator[Row]:
     """The figures."""
-    rows = int(os.environ.get("ROWS", ROWS))
-    if why := why_not_run():
-        yield "not run", why, ""
-        return
-    figures = figures_of("tests.bench.dynamic_join", rows)
+    return told_by("tests.bench.dynamic_join", ROWS, _told)
+
+
+def _told(rows: int, figures: dict[str, Any]) -> Iterator[Row]:
     for name, measured in figures.items():
         for way, spent in measured.items():
             value = f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,23 @@ from tests.tables.releases import PYTHON, RELEASES, ROOT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["figures_of", "hand_over", "median", "ratio", "turns", "why_not_run"]
+__all__ = ["Row", "hand_over", "median", "ratio", "told_by", "turns"]
+
+Row = tuple[str, str, str]
 
 _NAME = "figures.json"
 
 
-def why_not_run() -> str:
+def told_by(module: str, rows: int, told: Callable[[int, dict[str, Any]], Iterator[Row]]) -> Iterator[Row]:
+    """What ``told`` makes of the figures of a program over so many rows, or as many as ROWS says; else why not."""
+    rows = int(os.environ.get("ROWS", rows))
+    if why := _why_not_run():
+        yield "not run", why, ""
+    else:
+        yield from told(rows, _figures_of(module, rows))
+
+
+def _why_not_run() -> str:
     """What lacks here, with what to do; "" when nothing does."""
     try:
         spark_jar("3.5")
@@ -32,7 +43,7 @@ def why_not_run() -> str:
     return "" if PYTHON.exists() else "there is no Spark 3.5: make .venv/spark35/.installed"
 
 
-def figures_of(module: str, rows: int) -> dict[str, Any]:
+def _figures_of(module: str, rows: int) -> dict[str, Any]:
     """What ``python -m MODULE FOLDER ROWS`` hands over. Raises CalledProcessError when it fails."""
     RELEASES["1.2.0"].fetch()
     with tempfile.TemporaryDirectory() as folder:

@@ -15,13 +15,13 @@ are within.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from handler.shipped.artefacts import spark_jar
-from tests.bench.extension_program import figures_of, hand_over, median, ratio, turns, why_not_run
+from tests.bench.extension_program import Row, hand_over, median, ratio, told_by, turns
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -34,16 +34,15 @@ QUERIES = {
     "a filter": "SELECT count(*), sum(i) FROM {table} WHERE i < 500",
     "groups": "SELECT s, count(*), sum(d), max(day) FROM {table} GROUP BY s ORDER BY s LIMIT 3",
 }
-Row = tuple[str, str, str]
 
 
 def run() -> Iterator[Row]:
     """The figures."""
-    rows = int(os.environ.get("ROWS", ROWS))
-    if why := why_not_run():
-        yield "not run", why, ""
-        return
-    for name, measured in figures_of("tests.bench.merged_batches", rows).items():
+    return told_by("tests.bench.merged_batches", ROWS, _told)
+
+
+def _told(rows: int, figures: dict[str, Any]) -> Iterator[Row]:
+    for name, measured in figures.items():
         for way, spent in measured.items():
             value = f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"
             yield f"{name}: {way}", value, "" if way == "rows" else f"{ratio(spent, measured['rows'])} rows"

@@ -73,10 +73,15 @@ def is_read_by_an_index_of_0_15(outcomes: Outcomes) -> bool:
     return bool(outcomes["release"]["settings"])
 
 
+def fails_in_hudi(outcomes: Outcomes, name: str) -> bool:
+    """Whether Hudi itself does not answer a query: ``TIMESTAMP AS OF`` by the index of 0.15.0."""
+    return name == "the past in SQL" and is_read_by_an_index_of_0_15(outcomes)
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes[name]
-    if name == "the past in SQL" and is_read_by_an_index_of_0_15(outcomes):
+    if fails_in_hudi(outcomes, name):
         assert "MISSING_ATTRIBUTES" in outcome["error"], outcome  # of Hudi, without the extension, too
         return
     most, _ = QUERIES[name]
@@ -87,7 +92,7 @@ def test_a_query_reads_the_same_rows_from_few_files(outcomes: Outcomes, name: st
 
 
 def test_queries_skip_files_that_hudi_reads(outcomes: Outcomes) -> None:
-    told = [outcomes[name] for name in QUERIES if "error" not in outcomes[name]]
+    told = [outcomes[name] for name in QUERIES if not fails_in_hudi(outcomes, name)]
     assert sum(outcome["files"] < outcome["files_without"] for outcome in told) > 1
 
 
