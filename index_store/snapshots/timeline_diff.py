@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from index_store.formats.file_map import FileMap
+from index_store.formats.file_map import FileMap, records_of
 from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
@@ -26,7 +26,6 @@ from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import naming_table
 from index_store.table.file_slices import parse_base_name, parse_log_name
 from index_store.table.files_partition import PARTITION as FILES
-from index_store.table.files_partition import records_of
 from index_store.table.metadata_table import ALL_PARTITIONS, MAX_LOG, Deletes, MetadataTable, Records
 from index_store.table.reads import begin_changes
 from index_store.table.timeline import WRITE_ACTIONS

@@ -18,8 +18,9 @@ Facts: docs/facts/hudi-timeline.md#file-slices.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,6 +35,7 @@ __all__ = ["BaseName", "FileSlice", "FileSlices", "LogName", "build_slices", "pa
 _BASE = re.compile(r"([^._][^_]*)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile|vortex|lance)")
 _OTHER_DATA = re.compile(r"[^._][^_]*_\d+-\d+-\d+_\d+\.([a-z0-9]+)|.+_hudiext")
 _EXTERNAL = "_hudiext"
+_NOTHING: Mapping[str, Any] = {}
 _LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
 
 
@@ -139,12 +141,6 @@ def parse_log_name(name: str) -> LogName | None:
     return LogName(match[1], match[2], int(match[3]), match[4] or "") if match else None
 
 
-@dataclass(slots=True)
-class _Group:
-    bases: list[tuple[str, str]] = field(default_factory=list)
-    logs: list[tuple[LogName, str]] = field(default_factory=list)
-
-
 def build_slices(
     files: Iterable[tuple[str, str]],
     timeline: Timeline,
@@ -160,40 +156,55 @@ def build_slices(
     compacted: requested before the base file, archived, and not in the history.
     Raises TableError for a data file of a form that is not known.
     """
-    groups: dict[tuple[str, str], _Group] = {}
-    for partition, name in files:
-        if name.startswith("."):
-            log = parse_log_name(name)
-            if log is not None:
-                groups.setdefault((partition, log.file_id), _Group()).logs.append((log, name))
-            continue
-        base = parse_base_name(name)
-        if base is None:
-            _refuse_unknown_form(partition, name)
-        elif base.instant <= as_of and timeline.is_committed(base.instant):
-            groups.setdefault((partition, base.file_id), _Group()).bases.append((base.instant, name))
+    bases, logs = _committed(files, timeline, as_of)
     gone = {group for group, instant in (replaced or {}).items() if instant <= as_of}
     slices = []
-    for (partition, file_id), group in sorted(groups.items()):
-        if (partition, file_id) in gone:
-            continue
-        base_instant, base_name = max(group.bases) if group.bases else ("", None)
-        found, unsure = _on_top(group.logs, base_instant, timeline, version, as_of)
-        if base_name is None and not found:
-            continue
-        if doubtful is not None:
-            for name in unsure:
-                doubtful(partition, name)
+    for partition in sorted({*bases, *logs}):
         prefix = f"{partition}/" if partition else ""
-        slices.append(
-            FileSlice(
-                partition,
-                file_id,
-                None if base_name is None else prefix + base_name,
-                tuple(prefix + name for name in found),
-            )
-        )
+        latest, logged = bases.get(partition, _NOTHING), logs.get(partition, _NOTHING)
+        file_ids = sorted({*latest, *logged} if logged else latest)
+        if gone:
+            file_ids = [one for one in file_ids if (partition, one) not in gone]
+        for file_id in file_ids:
+            instant, name = latest.get(file_id, ("", ""))
+            found: Sequence[str] = ()
+            if file_id in logged:
+                found, unsure = _on_top(logged[file_id], instant, timeline, version, as_of)
+                if not name and not found:
+                    continue
+                if doubtful is not None:
+                    for one in unsure:
+                        doubtful(partition, one)
+            base_file = prefix + name if name else None
+            slices.append(FileSlice(partition, file_id, base_file, tuple([prefix + one for one in found])))
     return tuple(slices)
+
+
+def _committed(
+    files: Iterable[tuple[str, str]], timeline: Timeline, as_of: str
+) -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str, list[tuple[LogName, str]]]]]:
+    """By partition and file id: instant and name of the latest committed base file, and all log files."""
+    bases: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    logs: dict[str, dict[str, list[tuple[LogName, str]]]] = defaultdict(dict)
+    counts: dict[str, bool] = {}  # most files have one of a few instants
+    is_base = _BASE.fullmatch
+    for partition, name in files:
+        base = is_base(name)
+        if base is not None:
+            file_id, instant = base.group(1, 3)
+            if instant not in counts:
+                counts[instant] = instant <= as_of and timeline.is_committed(instant)
+            if counts[instant]:
+                latest = bases[partition]
+                if file_id not in latest or latest[file_id] < (instant, name):
+                    latest[file_id] = instant, name
+        elif name.startswith("."):
+            log = parse_log_name(name)
+            if log is not None:
+                logs[partition].setdefault(log.file_id, []).append((log, name))
+        else:
+            _refuse_unknown_form(partition, name)
+    return bases, logs
 
 
 def _refuse_unknown_form(partition: str, name: str) -> None:
@@ -208,8 +219,6 @@ def _on_top(
     logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str
 ) -> tuple[list[str], list[str]]:
     """Names of the log files on top of a base instant, in the order in which they apply, and the doubtful of them."""
-    if not logs:
-        return [], []
     if version < 8:
         found = [
             (log.instant, log.version, log.token, name)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import overload
 
 import numpy as np
@@ -23,14 +22,13 @@ import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.records import entity, record
-from index_store.formats.file_map import FileMap, FileMapReader
-from index_store.formats.hfile import HFile, entries, parse_schema
+from index_store.formats.file_map import FileMap, records_of
 from index_store.formats.keys import NON_PARTITIONED
-from index_store.storage.errors import FormatError, TableError, naming_table
+from index_store.storage.errors import TableError, naming_table
 from index_store.table.file_slices import FileSlice
 from index_store.table.metadata_table import ALL_PARTITIONS, MetadataTable, Records
 
-__all__ = ["PARTITION", "DataFile", "PartitionFiles", "read_files", "read_partitions", "records_of"]
+__all__ = ["PARTITION", "DataFile", "PartitionFiles", "read_files", "read_partitions"]
 
 PARTITION = "files"
 #: What a record says of a key; None removes it.
@@ -140,11 +138,7 @@ def _united(changes: Sequence[Change]) -> PartitionFiles | None:
             found = None
             continue
         found = {} if found is None else found
-        for name, size in change.changes().items():
-            if size is None:
-                found.pop(name, None)
-            else:
-                found[name] = max(found.get(name, 0), size)
+        change.put_on(found)
     return None if found is None else PartitionFiles.of(found)
 
 
@@ -163,23 +157,3 @@ def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | No
         assert isinstance(layer, Records), "refuse_deletes let none through"
         with naming_table(layer.path):
             yield from records_of(layer.hfile, keys)
-
-
-@lru_cache(maxsize=16)
-def _reader(schema: bytes) -> FileMapReader:
-    """All HFiles of a table have one or two schemas."""
-    return FileMapReader(parse_schema(schema))
-
-
-def records_of(hfile: HFile, keys: Sequence[str] | None = None) -> Iterator[tuple[str, Change]]:
-    """The records of one HFile, of these keys or all, by key; None removes what is there. Raises FormatError."""
-    reader = _reader(hfile.info.get(b"schema", b""))
-    wanted = None if keys is None else {key.encode("utf-8", "surrogatepass") for key in keys}
-    for block in hfile.blocks(None if wanted is None else sorted(wanted)):
-        for raw, start, end in entries(block):
-            if wanted is None or raw in wanted:
-                try:
-                    key = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise FormatError("a key is not text") from error
-                yield key, None if start == end else reader.read(block, start, end)

@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from index_store.formats.avro_record import RecordReader, unwrap
-from index_store.formats.hfile import HFile, entries
+from index_store.formats.file_map import records_of
+from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
@@ -324,24 +324,12 @@ class MetadataTable:
 
 
 def _merge_files(hfile: HFile, found: dict[str, dict[str, int]], dropped: set[str]) -> None:
-    """Put the records of one layer on top: a deletion removes a name, a size only grows (HoodieMetadataPayload)."""
-    reader = RecordReader(hfile.schema)
-    for block in hfile.blocks():
-        for raw, start, end in entries(block):
-            try:
-                key = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise FormatError("a key is not text") from error
-            if start == end:
-                found.pop(key, None)
-                continue
-            record = reader.read(block[start:end])
-            files = found.setdefault(key, {})
-            for name, info in (unwrap(record.get("filesystemMetadata")) or {}).items():
-                deleted = info["isDeleted"]
-                if deleted:
-                    files.pop(name, None)
-                else:
-                    files[name] = max(files.get(name, 0), info["size"])
-                if key == ALL_PARTITIONS:
-                    (dropped.add if deleted else dropped.discard)(name)
+    """Put the records of one layer on top."""
+    for key, change in records_of(hfile):
+        if change is None:
+            found.pop(key, None)
+            continue
+        change.put_on(found.setdefault(key, {}))
+        if key == ALL_PARTITIONS:
+            for name, size in change.changes().items():
+                (dropped.add if size is None else dropped.discard)(name)

@@ -11,6 +11,7 @@ the file's index. A name that occurs in several partitions is found by its parti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,10 +87,10 @@ class SliceFiles:
     @cached_property
     def by_name(self) -> Mapping[bytes, int]:
         """Index of each file name; AMBIGUOUS for a name that occurs in several partitions."""
-        found: dict[bytes, int] = {}
-        for file_index, path in enumerate(self.paths):
-            name = path.rpartition("/")[2].encode()
-            found[name] = self.AMBIGUOUS if name in found else file_index
+        names = [path[path.rfind("/") + 1 :].encode() for path in self.paths]
+        found = dict(zip(names, range(len(names)), strict=True))
+        if len(found) < len(names):
+            found.update((name, self.AMBIGUOUS) for name, many in Counter(names).items() if many > 1)
         return found
 
     @cached_property

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import copy
 import io
+from unittest import mock
 
 import fastavro
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index_store.formats import file_map
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.file_map import FileMapReader
 from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import V9_SCHEMA, files_value
 
-META = [
-    {"name": f"_hoodie_{name}", "type": ["null", "string"], "default": None}
-    for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
-]
-WITH_META = {**copy.deepcopy(V9_SCHEMA), "fields": [*META, *copy.deepcopy(V9_SCHEMA)["fields"]]}
+#: Hudi's metadata table without meta fields (``hoodie.populate.meta.fields``).
+WITHOUT_META = {
+    **copy.deepcopy(V9_SCHEMA),
+    "fields": [one for one in copy.deepcopy(V9_SCHEMA)["fields"] if not one["name"].startswith("_hoodie_")],
+}
 OTHER = {
     **copy.deepcopy(V9_SCHEMA),
     "fields": [{"name": "odd", "type": "double", "default": 0.0}, *copy.deepcopy(V9_SCHEMA)["fields"]],
@@ -37,6 +39,15 @@ def encoded(schema, entries, kind=2, **more):
     return out.getvalue()
 
 
+def read_as_columns(schema, value, start=0, end=None):
+    """As columns, however few bytes there are; not by fastavro."""
+    with (
+        mock.patch.object(file_map, "_MANY_BYTES", 0),
+        mock.patch.object(FileMapReader, "_by_reference", side_effect=AssertionError("read by fastavro")),
+    ):
+        return FileMapReader(copy.deepcopy(schema)).read(value, start, len(value) if end is None else end)
+
+
 def as_fastavro(schema, value):
     read = unwrap(RecordReader(copy.deepcopy(schema)).read(value).get("filesystemMetadata")) or {}
     return {name: None if info["isDeleted"] else info["size"] for name, info in read.items()}
@@ -45,11 +56,11 @@ def as_fastavro(schema, value):
 entries = st.dictionaries(st.text(max_size=90), st.tuples(st.integers(-(2**63), 2**63 - 1), st.booleans()), max_size=30)
 
 
-@pytest.mark.parametrize("schema", [V9_SCHEMA, WITH_META, OTHER], ids=["plain", "meta fields", "another shape"])
+@pytest.mark.parametrize("schema", [V9_SCHEMA, WITHOUT_META], ids=["of Hudi", "without meta fields"])
 @given(found=entries, before=st.binary(max_size=5), after=st.binary(max_size=5))
 def test_columns_are_what_fastavro_reads(schema, found, before, after):
     value = encoded(schema, found)
-    read = FileMapReader(copy.deepcopy(schema)).read(before + value + after, len(before), len(before) + len(value))
+    read = read_as_columns(schema, before + value + after, len(before), len(before) + len(value))
     assert (
         read.changes()
         == as_fastavro(schema, value)
@@ -58,8 +69,37 @@ def test_columns_are_what_fastavro_reads(schema, found, before, after):
     assert read.names.to_pylist() == list(found)
 
 
+@pytest.mark.parametrize("schema", [V9_SCHEMA, OTHER], ids=["few files", "another shape"])
+@given(found=entries)
+def test_fastavro_reads_few_files_and_other_shapes(schema, found):
+    value = encoded(schema, found)
+    assert FileMapReader(copy.deepcopy(schema)).read(value, 0, len(value)).changes() == as_fastavro(schema, value)
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 127, 128, 8191, 8192, 20_000])
+def test_a_name_of_any_length(length):
+    value = encoded(V9_SCHEMA, {"n" * length: (7, False), "z": (8, True)})
+    assert read_as_columns(V9_SCHEMA, value).changes() == {"n" * length: 7, "z": None}
+
+
+@given(before=st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 9)), found=entries, data=st.data())
+def test_changes_are_put_on_as_hudi_puts_them(before, found, data):
+    found = {**found, **data.draw(st.dictionaries(st.sampled_from("abcdef"), st.tuples(st.integers(), st.booleans())))}
+    value = encoded(V9_SCHEMA, {name: (size % 2**40 - 2**20, gone) for name, (size, gone) in found.items()})
+    files = dict(before)
+    change = FileMapReader(copy.deepcopy(V9_SCHEMA)).read(value, 0, len(value))
+    change.put_on(files)
+    expected = dict(before)
+    for name, size in change.changes().items():
+        if size is None:
+            expected.pop(name, None)
+        else:
+            expected[name] = max(size, expected.get(name, 0))
+    assert files == expected
+
+
 def test_a_record_of_another_kind_has_no_entries():
-    for schema in (V9_SCHEMA, WITH_META):
+    for schema in (V9_SCHEMA, WITHOUT_META):
         value = encoded(schema, None, kind=3)
         assert FileMapReader(copy.deepcopy(schema)).read(value, 0, len(value)).changes() == {}
 
@@ -71,22 +111,20 @@ def test_a_map_in_several_blocks():
     at = one.index(entry_a + entry_b)
     blocks = b"\x02" + entry_a + b"\x01\x08" + entry_b  # 1 entry; then -1: one entry of 4 bytes
     value = one[: at - 1] + blocks + one[at + len(entry_a + entry_b) :]
-    assert (
-        FileMapReader(V9_SCHEMA).read(value, 0, len(value)).changes()
-        == {"a": 1, "b": None}
-        == as_fastavro(V9_SCHEMA, value)
-    )
+    assert read_as_columns(V9_SCHEMA, value).changes() == {"a": 1, "b": None} == as_fastavro(V9_SCHEMA, value)
 
 
+@pytest.mark.parametrize("many_bytes", [0, 5_000], ids=["columns", "fastavro"])
 @given(found=entries.filter(bool), data=st.data())
-def test_damage_is_an_error_or_reads_as_fastavro_reads_it(found, data):
+def test_damage_is_an_error_or_reads_as_fastavro_reads_it(many_bytes, found, data):
     value = bytearray(encoded(V9_SCHEMA, found))
     if data.draw(st.booleans()):
         value = value[: data.draw(st.integers(0, len(value) - 1))]
     else:
         value[data.draw(st.integers(0, len(value) - 1))] ^= data.draw(st.integers(1, 255))
     try:
-        read = FileMapReader(V9_SCHEMA).read(bytes(value), 0, len(value))
+        with mock.patch.object(file_map, "_MANY_BYTES", many_bytes):
+            read = FileMapReader(V9_SCHEMA).read(bytes(value), 0, len(value))
     except FormatError:
         return
     expected = as_fastavro(V9_SCHEMA, bytes(value))

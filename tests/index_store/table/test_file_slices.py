@@ -212,6 +212,36 @@ def test_archiving_changes_no_slice_and_a_lost_history_takes_no_log_file_away(tm
         assert set(now.log_files) - set(then.log_files) <= set(doubts)
 
 
+@st.composite
+def listings(draw):
+    """Files of some groups in two partitions, in any order, of instants of which some are not committed."""
+    instants = st.sampled_from("123456")
+    files = st.tuples(
+        st.sampled_from(("", "p=1", "p=1/q")), st.sampled_from(("a", "b", "c-0")), instants, st.booleans()
+    )
+    return [
+        (partition, log(instant, 1, group) if is_log else base(instant, group))
+        for partition, group, instant, is_log in draw(st.lists(files, max_size=25, unique=True))
+    ]
+
+
+@given(files=listings(), as_of=st.sampled_from("246"), version=st.sampled_from((6, 8, 9)), data=st.data())
+def test_the_slices_of_a_table_are_those_of_its_file_groups_in_order(files, as_of, version, data):
+    done = timeline(["2-3 deltacommit", "4-6 commit", "6-7 deltacommit"], {"5": "compaction"})
+    groups = sorted({(partition, name.lstrip(".").partition("_")[0]) for partition, name in files})
+    replaced = {group: data.draw(st.sampled_from("35")) for group in groups if data.draw(st.integers(0, 3)) == 0}
+
+    def of(some):
+        doubts = []
+        found = build_slices(some, done, version, as_of, replaced, lambda *file: doubts.append(file))
+        return [*found], doubts
+
+    slices, doubts = of(files)
+    alone = [of([one for one in files if one[0] == p and one[1].lstrip(".").startswith(f"{g}_")]) for p, g in groups]
+    assert slices == [one for found, _ in alone for one in found]
+    assert doubts == [one for _, unsure in alone for one in unsure]
+
+
 @pytest.mark.parametrize(
     ("as_of", "expected"),
     [
