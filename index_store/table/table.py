@@ -13,7 +13,8 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -278,32 +279,33 @@ class Table:
     @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:
         """All files as (partition, name), their source, and the reason why the metadata table is not used, or ""."""
+        found, source, note = self._listed()
+        return [(partition, name) for partition, names in found.items() for name in names], source, note
+
+    def _listed(self) -> tuple[Mapping[str, Mapping[str, int]], str, str]:
         note = ""
         if self.metadata is not None:
             self.begin_reading(["files"])
             try:
                 note = self.metadata.lag()
                 if not note:
-                    files = [(partition, name) for partition, found in self.metadata.files().items() for name in found]
-                    note = self._unlisted(set(files))
+                    files = self.metadata.files()
+                    note = self._unlisted(files)
                     if not note:
                         return files, FROM_METADATA, ""
             except TableError as error:
                 note = str(error)
-        listed = list(self._listing())
-        self._check_listing(set(listed))
-        return listed, FROM_LISTING, note
-
-    def _check_listing(self, listed: Collection[tuple[str, str]]) -> None:
-        """Raises TableError for a listing that lacks what the latest commit wrote: a store may answer late, or empty.
-
-        On a local disk a file that is not listed is gone.
-        """
-        why = "" if self.storage.is_local else self._unlisted(listed, "the store")
+        files = defaultdict(dict)
+        for entry in self.storage.files_outside(HOODIE):
+            partition, _, name = entry.path.rpartition("/")
+            files[partition][name] = entry.size
+        # A store may answer late, or empty; on a local disk a file that is not listed is gone.
+        why = "" if self.storage.is_local else self._unlisted(files, "the store")
         if why:
             raise TableError(self.path, why)
+        return files, FROM_LISTING, note
 
-    def _unlisted(self, files: Collection[tuple[str, str]], who: str = "the metadata table") -> str:
+    def _unlisted(self, files: Mapping[str, Mapping[str, int]], who: str = "the metadata table") -> str:
         """Which file that the latest commit wrote a list of files lacks, or "" (C10); ``who`` made the list.
 
         The commit's file is read for its schema anyway; one with the statistics of very many files is not decoded.
@@ -323,7 +325,7 @@ class Table:
         except (AttributeError, TypeError):
             return f"what {last.requested} wrote cannot be understood"
         for partition, name, file_id in written:
-            if name and (partition, name) not in files and (partition, file_id) not in self.replaced:
+            if name and name not in files.get(partition, ()) and (partition, file_id) not in self.replaced:
                 return f"{who} does not list {partition}/{name}, which {last.requested} wrote"
         return ""
 
@@ -331,11 +333,6 @@ class Table:
     def written_rows(self) -> dict[str, int]:
         """The rows of base files, by path, as the commits say that were read so far; none is read for this."""
         return {}
-
-    def _listing(self) -> Iterator[tuple[str, str]]:
-        for entry in self.storage.files_outside(HOODIE):
-            partition, _, name = entry.path.rpartition("/")
-            yield partition, name
 
     @cached_property
     def replaced(self) -> Mapping[tuple[str, str], str]:
