@@ -192,7 +192,7 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
 
-torture-tables: install $(SPARK35)/.installed ## Ten random tables written by real Hudi, random conditions on each: no file with a matching row is skipped (TABLES="--tables 3 --seed 7"; --extension, --meanwhile: queries through the extension of Spark)
+torture-tables: install $(SPARK35)/.installed ## Ten random tables written by real Hudi, random conditions on each: no file with a matching row is skipped (TABLES="--tables 3 --seed 7"; --extension, --meanwhile: queries through the extension of Spark; --lives: tables that are upgraded, restored, reindexed)
 	$(BIN)/python -m tests.random_tables --columns $(TABLES)
 
 fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 10)

@@ -3,6 +3,7 @@
     python -m tests.random_tables [--tables 10] [--seed 1] [--conditions 300] [--folder FOLDER] [--columns] [--store]
     python -m tests.random_tables --extension [--tables 10] [--seed 1] [--queries 12]
     python -m tests.random_tables --meanwhile [--tables 10] [--seed 1]
+    python -m tests.random_tables --lives [--tables 10] [--seed 1] [--steps 6] [--queries 12]
 
 Needs a JDK 17, Maven and `.venv/spark35` (`make .venv/spark35/.installed`). The tables have the seeds SEED, SEED + 1,
 ... A table and its conditions depend on the seed alone, but for the instants. With --folder the tables stay there; one
@@ -10,8 +11,10 @@ that is there already is not written again. --columns resolves the conditions by
 keeps them in tests/data/random_tables. The exit code is 1 when a file with a matching row would be skipped.
 
 --extension writes the tables anew, and asks QUERIES queries through Sargo's extension of Spark after each commit
-(``extension``). --meanwhile asks queries through it as long as another process writes the table (``meanwhile``). The
-exit code is 1 when one has other rows than without it, or rows of no commit that it may see.
+(``extension``). --meanwhile asks queries through it as long as another process writes the table (``meanwhile``).
+--lives makes other tables, which are upgraded from one release of Hudi to the next, STEPS steps with each, with what
+operators do to them; it asks through the extension, ``read``, ``aggregate`` and ``prune`` after each step (``lives``).
+The exit code is 1 when a query has other rows than without Sargo, or rows of no commit that it may see.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import tarfile
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -72,11 +75,24 @@ def asked_meanwhile(seeds: Sequence[int], folder: Path) -> Asked:
     return _asked("meanwhile", seeds, folder)
 
 
+def asked_of_lives(seeds: Sequence[int], steps: int, queries: int, folder: Path) -> Asked:
+    """So many queries after each of so many steps with each release, one after the other."""
+    for release in RELEASES.values():
+        release.fetch()
+    given = str(steps), str(queries), *map(str, seeds)
+    return _merged("lives", folder, dict.fromkeys(RELEASES, given))
+
+
 def _asked(module: str, seeds: Sequence[int], folder: Path, *given: str) -> Asked:
+    return _merged(module, folder, {release: (*given, *some) for release, some in _by_release(seeds).items()})
+
+
+def _merged(module: str, folder: Path, given: Mapping[str, Sequence[str]]) -> Asked:
+    """What a module found with each release."""
     found = Asked()
-    for release, some in _by_release(seeds).items():
+    for release, arguments in given.items():
         out = folder / f"{module}-{release}.json"
-        _on_spark(module, str(folder), str(out), release, *given, *some)
+        _on_spark(module, str(folder), str(out), release, *arguments)
         found.update(Asked(**json.loads(out.read_text(encoding="utf-8"))))
     return found
 
@@ -115,11 +131,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--columns", action="store_true", help="resolve the conditions by Spark, too")
     parser.add_argument("--extension", action="store_true", help="ask through Sargo's extension of Spark instead")
     parser.add_argument("--meanwhile", action="store_true", help="ask through it while the tables are written")
-    parser.add_argument("--queries", type=int, default=12, help="with --extension: after each commit")
+    parser.add_argument("--lives", action="store_true", help="ask about tables that live through releases of Hudi")
+    parser.add_argument("--steps", type=int, default=6, help="with --lives: with each release")
+    parser.add_argument("--queries", type=int, default=12, help="with --extension, --lives: after each commit or step")
     given = parser.parse_args(arguments)
     seeds = range(given.seed, given.seed + given.tables)
     if given.extension:
         return _report_asked(lambda folder: asked_through_extension(seeds, given.queries, folder))
+    if given.lives:
+        return _report_asked(lambda folder: asked_of_lives(seeds, given.steps, given.queries, folder))
     if given.meanwhile:
         return _report_asked(lambda folder: asked_meanwhile(seeds, folder))
     console, begun, whole, failed = Console(), time.monotonic(), Outcome(), 0

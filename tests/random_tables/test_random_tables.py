@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import random
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -19,8 +20,10 @@ import pytest
 from tests.random_tables.__main__ import STORED
 from tests.random_tables.check import check
 from tests.random_tables.conditions import conditions
+from tests.random_tables.life import STEPS, Life, condition
 from tests.random_tables.recipe import Recipe
 from tests.sampling import examples, share
+from tests.tables.releases import RELEASES
 
 
 @pytest.fixture(params=share(sorted(STORED.glob("*.tar.xz")), 2, seed=1), ids=lambda path: path.name.partition(".")[0])
@@ -82,6 +85,22 @@ def test_seeds_reach_what_merged_rows_and_secondary_indexes_meet() -> None:
     assert any(recipe.writer.get("datasource__write__precombine__field") == "" for recipe in merged)
     assert any("logfile__data__block__format" in recipe.writer for recipe in merged)
     assert any(map(_changes_come_late, merged))
+
+
+def test_lives_reach_every_step_and_are_kept_between_releases(tmp_path: Path) -> None:
+    kinds: Counter[str] = Counter()
+    for seed in range(40):
+        life, rng = Life.of(seed), random.Random(seed)
+        for release in RELEASES:
+            for _ in range(30):
+                step = life.step(rng, release, "t", ("3", "2", "1"), ("2",))
+                kinds[step.kind] += 1
+                assert bool(step.sql) != (step.own is not None)
+                assert condition(rng, life)
+        life.log.append("a step")
+        life.save(tmp_path)
+        assert Life.load(seed, tmp_path) == life != Life.of(seed)
+    assert set(kinds) == STEPS
 
 
 def _changes_come_late(recipe: Recipe) -> bool:
