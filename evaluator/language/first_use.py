@@ -6,8 +6,9 @@ finds nothing, and takes a tenth of the time of the imports.
 
 from __future__ import annotations
 
-import gc
 from importlib import import_module
+
+from evaluator.language.collector import CollectorAtRest
 
 TYPE_CHECKING = False  # ``typing`` would be the first thing that ``import sargo`` loads
 if TYPE_CHECKING:
@@ -18,10 +19,5 @@ __all__ = ["import_member"]
 
 def import_member(module: str, name: str) -> Any:
     """A member of a module. Raises what importing raises."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with CollectorAtRest():
         return getattr(import_module(module), name)
-    finally:
-        if collects:
-            gc.enable()

@@ -42,7 +42,7 @@ from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import StoredSlices
 from index_store.snapshots.timeline_diff import Group, NotIncremental, TimelineDiff, new_layers, timeline_diff
 from index_store.storage.errors import StatsError, TableError
-from index_store.table.file_slices import FileSlice, FileSlices, build_slices
+from index_store.table.file_slices import FileSlice, FileSlices, build_slices, instant_of
 from index_store.table.timeline import WRITE_ACTIONS
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _delta_of(old: Snapshot, diff: TimelineDiff, table: Table) -> _Delta:
                 if before is None and all(name.startswith(".") for name in added) and table.has_replaced(group):
                     continue
                 successors = build_slices(
-                    [(group[0], name) for name in {*names, *added} - removed],
+                    {group[0]: {*names, *added} - removed},
                     table.timeline,
                     table.version,
                     as_of,
@@ -170,19 +170,15 @@ def _plain_successor(
     if len(added) != 1 or added[0][0] == "." or group in diff.replaced:
         return None
     [name] = added
-    instant = _instant_of(name)
+    instant = instant_of(name)
     if instant not in diff.instants or instant > as_of:
         return None
     if before is not None:
         base = before.slice.base_file
-        if before.slice.log_files or base is None or _instant_of(base) >= instant:
+        if before.slice.log_files or base is None or instant_of(base) >= instant:
             return None
     partition, file_id = group
     return FileSlice(partition, file_id, f"{partition}/{name}" if partition else name)
-
-
-def _instant_of(base_file: str) -> str:
-    return base_file[base_file.rfind("_") + 1 :].partition(".")[0]
 
 
 def _slices_of_groups(old: Snapshot, groups: Sequence[Group]) -> dict[Group, _OldSlice]:

@@ -5,6 +5,7 @@ Hudi's own file view does the same where it has no metadata table. Nothing here 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,7 +29,9 @@ def list_directories(table: Table, partitions: Iterable[str]) -> ListedDirectori
     last = table.timeline.last
     if last is None:
         return ListedDirectories((), sizes)
-    places = (path.rpartition("/") for path in sizes)
-    files = [(partition, name) for partition, _, name in places]
+    files: dict[str, list[str]] = defaultdict(list)
+    for path in sizes:
+        partition, _, name = path.rpartition("/")
+        files[partition].append(name)
     slices = build_slices(files, table.timeline, table.version, last.requested, table.replaced)
     return ListedDirectories(slices, sizes)

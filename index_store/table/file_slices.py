@@ -18,7 +18,6 @@ Facts: docs/facts/hudi-timeline.md#file-slices.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,12 +29,20 @@ from evaluator.language.records import record
 from index_store.storage.errors import TableError
 from index_store.table.timeline import Timeline
 
-__all__ = ["BaseName", "FileSlice", "FileSlices", "LogName", "build_slices", "parse_base_name", "parse_log_name"]
+__all__ = [
+    "BaseName",
+    "FileSlice",
+    "FileSlices",
+    "LogName",
+    "build_slices",
+    "instant_of",
+    "parse_base_name",
+    "parse_log_name",
+]
 
 _BASE = re.compile(r"([^._][^_]*)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile|vortex|lance)")
 _OTHER_DATA = re.compile(r"[^._][^_]*_\d+-\d+-\d+_\d+\.([a-z0-9]+)|.+_hudiext")
 _EXTERNAL = "_hudiext"
-_NOTHING: Mapping[str, Any] = {}
 _LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
 
 
@@ -141,67 +148,75 @@ def parse_log_name(name: str) -> LogName | None:
     return LogName(match[1], match[2], int(match[3]), match[4] or "") if match else None
 
 
+def instant_of(base_file: str) -> str:
+    """The instant in the name or the path of a base file."""
+    return base_file[base_file.rfind("_") + 1 :].partition(".")[0]
+
+
 def build_slices(
-    files: Iterable[tuple[str, str]],
+    files: Mapping[str, Iterable[str]],
     timeline: Timeline,
     version: int,
     as_of: str,
     replaced: Mapping[tuple[str, str], str] | None = None,
     doubtful: Callable[[str, str], None] | None = None,
 ) -> tuple[FileSlice, ...]:
-    """The slices of ``(partition, file name)`` pairs as of an instant, by partition and file id.
+    """The slices as of an instant, by partition and file id.
 
-    ``timeline`` is the whole one; ``replaced`` maps (partition, file id) to the instant that replaced the group.
-    ``doubtful`` is told partition and name of each log file that is counted in although nothing tells whether it is
-    compacted: requested before the base file, archived, and not in the history.
+    ``files`` are the names in each partition, ``timeline`` is the whole one; ``replaced`` maps (partition, file id) to
+    the instant that replaced the group. ``doubtful`` is told partition and name of each log file that is counted in
+    although nothing tells whether it is compacted: requested before the base file, archived, and not in the history.
     Raises TableError for a data file of a form that is not known.
     """
-    bases, logs = _committed(files, timeline, as_of)
     gone = {group for group, instant in (replaced or {}).items() if instant <= as_of}
+    counts: dict[str, bool] = {}  # most files have one of a few instants
+
+    def is_counted(instant: str) -> bool:
+        if instant not in counts:
+            counts[instant] = instant <= as_of and timeline.is_committed(instant)
+        return counts[instant]
+
     slices = []
-    for partition in sorted({*bases, *logs}):
+    for partition in sorted(files):
+        bases, logs = _grouped(partition, files[partition], is_counted)
         prefix = f"{partition}/" if partition else ""
-        latest, logged = bases.get(partition, _NOTHING), logs.get(partition, _NOTHING)
-        file_ids = sorted({*latest, *logged} if logged else latest)
-        if gone:
-            file_ids = [one for one in file_ids if (partition, one) not in gone]
-        for file_id in file_ids:
-            instant, name = latest.get(file_id, ("", ""))
-            found: Sequence[str] = ()
-            if file_id in logged:
-                found, unsure = _on_top(logged[file_id], instant, timeline, version, as_of)
-                if not name and not found:
+        for file_id in sorted({*bases, *logs} if logs else bases):
+            if gone and (partition, file_id) in gone:
+                continue
+            base = bases.get(file_id)
+            log_files: tuple[str, ...] = ()
+            if file_id in logs:
+                base_instant = "" if base is None else instant_of(base)
+                found, unsure = _on_top(logs[file_id], base_instant, timeline, version, as_of)
+                if base is None and not found:
                     continue
                 if doubtful is not None:
-                    for one in unsure:
-                        doubtful(partition, one)
-            base_file = prefix + name if name else None
-            slices.append(FileSlice(partition, file_id, base_file, tuple([prefix + one for one in found])))
+                    for name in unsure:
+                        doubtful(partition, name)
+                log_files = tuple([prefix + name for name in found])
+            slices.append(FileSlice(partition, file_id, None if base is None else prefix + base, log_files))
     return tuple(slices)
 
 
-def _committed(
-    files: Iterable[tuple[str, str]], timeline: Timeline, as_of: str
-) -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str, list[tuple[LogName, str]]]]]:
-    """By partition and file id: instant and name of the latest committed base file, and all log files."""
-    bases: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
-    logs: dict[str, dict[str, list[tuple[LogName, str]]]] = defaultdict(dict)
-    counts: dict[str, bool] = {}  # most files have one of a few instants
+def _grouped(
+    partition: str, names: Iterable[str], is_counted: Callable[[str], bool]
+) -> tuple[dict[str, str], dict[str, list[tuple[LogName, str]]]]:
+    """By file id: the name of the latest base file that counts, and all log files."""
+    bases: dict[str, str] = {}
+    logs: dict[str, list[tuple[LogName, str]]] = {}
     is_base = _BASE.fullmatch
-    for partition, name in files:
+    for name in names:
         base = is_base(name)
         if base is not None:
             file_id, instant = base.group(1, 3)
-            if instant not in counts:
-                counts[instant] = instant <= as_of and timeline.is_committed(instant)
-            if counts[instant]:
-                latest = bases[partition]
-                if file_id not in latest or latest[file_id] < (instant, name):
-                    latest[file_id] = instant, name
+            if is_counted(instant):
+                known = bases.setdefault(file_id, name)
+                if known is not name and (instant_of(known), known) < (instant, name):
+                    bases[file_id] = name
         elif name.startswith("."):
             log = parse_log_name(name)
             if log is not None:
-                logs[partition].setdefault(log.file_id, []).append((log, name))
+                logs.setdefault(log.file_id, []).append((log, name))
         else:
             _refuse_unknown_form(partition, name)
     return bases, logs

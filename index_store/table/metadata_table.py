@@ -116,7 +116,7 @@ class MetadataTable:
         if not names:
             raise TableError(self.storage.absolute(partition), "the metadata table's partition has no files")
         return build_slices(
-            ((partition, name) for name in names),
+            {partition: names},
             self.timeline,
             self.version,
             END_OF_TIME,

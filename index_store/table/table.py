@@ -14,13 +14,14 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from evaluator.language.collector import CollectorAtRest
 from evaluator.language.schema import Schema
 from evaluator.language.types import STRING, Kind, Type
 from index_store.formats.parquet_footers import Footers
@@ -223,14 +224,15 @@ class Table:
         if last is not self.timeline.last:
             check_not_cleaned(last.requested, files, self.timeline, self.version, self.replaced, self.path)
         unsure: list[str] = []
-        items = build_slices(
-            files,
-            self.timeline,
-            self.version,
-            last.requested,
-            self.replaced,
-            lambda partition, name: unsure.append(f"{partition}/{name}"),
-        )
+        with CollectorAtRest():
+            items = build_slices(
+                files,
+                self.timeline,
+                self.version,
+                last.requested,
+                self.replaced,
+                lambda partition, name: unsure.append(f"{partition}/{name}"),
+            )
         notes = (note, self._doubts(unsure), self.disputed, self._not_replaced)
         return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
 
@@ -239,7 +241,7 @@ class Table:
         """The reason why Hudi's readers disagree on the table's rows, or "" (``Timeline.is_disputed``)."""
         if not self.timeline.writes or self.timeline.start == self.timeline.writes[0].requested:
             return ""
-        for partition, name in self._files[0]:
+        for partition, name in self._pairs():
             parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
             if parsed is not None and self.timeline.is_disputed(parsed.instant):
                 return (
@@ -277,12 +279,8 @@ class Table:
         begin_contents(self.metadata, present)
 
     @cached_property
-    def _files(self) -> tuple[list[tuple[str, str]], str, str]:
-        """All files as (partition, name), their source, and the reason why the metadata table is not used, or ""."""
-        found, source, note = self._listed()
-        return [(partition, name) for partition, names in found.items() for name in names], source, note
-
-    def _listed(self) -> tuple[Mapping[str, Mapping[str, int]], str, str]:
+    def _files(self) -> tuple[Mapping[str, Mapping[str, int]], str, str]:
+        """Names and sizes by partition, their source, and why the metadata table is not used, or ""."""
         note = ""
         if self.metadata is not None:
             self.begin_reading(["files"])
@@ -304,6 +302,9 @@ class Table:
         if why:
             raise TableError(self.path, why)
         return files, FROM_LISTING, note
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        return ((partition, name) for partition, names in self._files[0].items() for name in names)
 
     def _unlisted(self, files: Mapping[str, Mapping[str, int]], who: str = "the metadata table") -> str:
         """Which file that the latest commit wrote a list of files lacks, or "" (C10); ``who`` made the list.
@@ -356,7 +357,7 @@ class Table:
         recent = {group: instant for group, instant in self.replaced.items() if instant > cleaned}
         if not recent:
             return ""
-        there = {(partition, name.partition("_")[0].lstrip(".")) for partition, name in self._files[0]}
+        there = {(partition, name.partition("_")[0].lstrip(".")) for partition, name in self._pairs()}
         for (partition, file_id), instant in recent.items():
             if (partition, file_id) not in there:
                 return (

@@ -14,7 +14,8 @@ Facts: docs/facts/hudi-timeline.md#older-instants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 
 from index_store.storage.errors import TableError
 from index_store.table.file_slices import build_slices, parse_base_name
@@ -39,7 +40,7 @@ def instant_at(timeline: Timeline, as_of: str) -> Instant:
 
 def check_not_cleaned(
     instant: str,
-    files: Sequence[tuple[str, str]],
+    files: Mapping[str, Collection[str]],
     timeline: Timeline,
     version: int,
     replaced: Mapping[tuple[str, str], str],
@@ -47,9 +48,9 @@ def check_not_cleaned(
 ) -> None:
     """Raise TableError when a file of an older instant's slices is gone.
 
-    ``files`` are the table's (partition, name) pairs, ``replaced`` the groups that were replaced, and when.
+    ``files`` are the names in each partition of the table, ``replaced`` the groups that were replaced, and when.
     """
-    deleted: list[tuple[str, str]] = []
+    gone: dict[str, set[str]] = defaultdict(set)
     for clean in timeline.instants:
         if clean.action == "clean" and clean.requested > instant:
             details = timeline.details(clean)
@@ -57,21 +58,21 @@ def check_not_cleaned(
             if kept > instant:
                 raise TableError(table, f"the files of {instant} are cleaned (kept from {kept} on)")
             for partition, one in (details.get("partitionMetadata") or {}).items():
-                names = {*(one.get("successDeleteFiles") or ()), *(one.get("deletePathPatterns") or ())}
-                deleted.extend((partition, name.rpartition("/")[2]) for name in names)
-    gone = set(deleted).difference(files)
-    if gone:
-        for one in build_slices([*files, *gone], timeline, version, instant, replaced):
-            for path in one.files:
-                if (one.partition, path.rpartition("/")[2]) in gone:
-                    raise TableError(table, f"the files of {instant} are cleaned ({path} is gone)")
+                paths = {*(one.get("successDeleteFiles") or ()), *(one.get("deletePathPatterns") or ())}
+                gone[partition] |= {path.rpartition("/")[2] for path in paths}.difference(files.get(partition, ()))
+    then = {partition: {*names, *files.get(partition, ())} for partition, names in gone.items() if names}
+    for one in build_slices(then, timeline, version, instant, replaced):
+        for path in one.files:
+            if path.rpartition("/")[2] in gone[one.partition]:
+                raise TableError(table, f"the files of {instant} are cleaned ({path} is gone)")
     _check_rewritten(instant, files, timeline, table)
 
 
-def _check_rewritten(instant: str, files: Sequence[tuple[str, str]], timeline: Timeline, table: str) -> None:
+def _check_rewritten(instant: str, files: Mapping[str, Collection[str]], timeline: Timeline, table: str) -> None:
     bases = {
         (partition, base.file_id, base.instant)
-        for partition, name in files
+        for partition, names in files.items()
+        for name in names
         if (base := parse_base_name(name)) is not None
     }
     later = sorted(_rewritten(instant, timeline))

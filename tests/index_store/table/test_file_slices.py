@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 
 import pyarrow as pa
 import pytest
@@ -27,6 +28,14 @@ def timeline(done, pending=None):
         requested, _, completed = times.partition("-")
         instants.append(Instant(requested, completed or requested, action))
     return Timeline(tuple(instants), pending or {})
+
+
+def slices_of(files, *given, **more):
+    """Of pairs of a partition and a name."""
+    names = defaultdict(list)
+    for partition, name in files:
+        names[partition].append(name)
+    return build_slices(names, *given, **more)
 
 
 def base(instant, group="g"):
@@ -133,7 +142,7 @@ CASES = [
 
 @pytest.mark.parametrize(("version", "done", "pending", "names", "expected"), CASES)
 def test_the_files_of_a_slice(version, done, pending, names, expected):
-    found = build_slices([("", name) for name in names], timeline(done, pending), version, END)
+    found = slices_of([("", name) for name in names], timeline(done, pending), version, END)
     assert [(one.base_file, one.log_files) for one in found] == ([] if expected is None else [expected])
 
 
@@ -163,7 +172,7 @@ def test_an_archived_log_file_is_on_top_unless_the_history_proves_that_it_is_com
     later = timeline(["7-8 deltacommit"])
     whole = Timeline(later.instants, history=archived(tmp_path, **times) if times else None)
     doubts = []
-    found = build_slices(
+    found = slices_of(
         [("p", base(1)), ("p", log(3)), ("p", base(5))],
         whole,
         9,
@@ -196,16 +205,16 @@ def file_groups(draw):
 @given(life=file_groups(), data=st.data())
 def test_archiving_changes_no_slice_and_a_lost_history_takes_no_log_file_away(tmp_path, life, data):
     instants, files = life
-    whole = build_slices(files, Timeline(tuple(instants)), 9, END)
+    whole = slices_of(files, Timeline(tuple(instants)), 9, END)
     kept = data.draw(st.integers(0, len(instants) - 1))
     active = tuple(instants[kept:])
     folder = tmp_path / str(len(list(tmp_path.iterdir())))
     folder.mkdir()
     gone = {f"i{one.requested}": one.completed for one in instants[:kept]}
     history = archived(folder, **gone) if gone else None
-    assert build_slices(files, Timeline(active, history=history), 9, END) == whole
+    assert slices_of(files, Timeline(active, history=history), 9, END) == whole
     doubts = []
-    without = build_slices(files, Timeline(active), 9, END, doubtful=lambda *file: doubts.append(file[1]))
+    without = slices_of(files, Timeline(active), 9, END, doubtful=lambda *file: doubts.append(file[1]))
     assert [one.base_file for one in without] == [one.base_file for one in whole]
     for now, then in zip(without, whole, strict=True):
         assert set(then.log_files) <= set(now.log_files)
@@ -233,7 +242,7 @@ def test_the_slices_of_a_table_are_those_of_its_file_groups_in_order(files, as_o
 
     def of(some):
         doubts = []
-        found = build_slices(some, done, version, as_of, replaced, lambda *file: doubts.append(file))
+        found = slices_of(some, done, version, as_of, replaced, lambda *file: doubts.append(file))
         return [*found], doubts
 
     slices, doubts = of(files)
@@ -256,7 +265,7 @@ def test_the_slices_of_a_table_are_those_of_its_file_groups_in_order(files, as_o
 def test_as_of_an_older_instant(as_of, expected):
     done = ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit", "7-8 deltacommit"]
     names = [base(1), log(3), base(5), log(7)]
-    found = build_slices([("", name) for name in names], timeline(done), 9, as_of)
+    found = slices_of([("", name) for name in names], timeline(done), 9, as_of)
     assert [(one.base_file, one.log_files) for one in found] == ([] if expected is None else [expected])
 
 
@@ -264,14 +273,14 @@ def test_replaced_groups_are_gone_from_the_instant_that_replaced_them():
     files = [("p", base(1, "a")), ("p", base(1, "b")), ("p", base(3, "c")), ("q", base(1, "a"))]
     done = timeline(["1 commit", "3 replacecommit"])
     replaced = {("p", "a"): "3", ("p", "b"): "3"}
-    after = build_slices(files, done, 9, "3", replaced)
+    after = slices_of(files, done, 9, "3", replaced)
     assert [(one.partition, one.file_id) for one in after] == [("p", "c"), ("q", "a")]
-    before = build_slices(files, done, 9, "2", replaced)
+    before = slices_of(files, done, 9, "2", replaced)
     assert [(one.partition, one.file_id) for one in before] == [("p", "a"), ("p", "b"), ("q", "a")]
 
 
 def test_paths_are_relative_to_the_table():
-    found = build_slices([("p=1/q=2", base(1)), ("p=1/q=2", log(2))], timeline(["1 commit", "2 deltacommit"]), 9, END)
+    found = slices_of([("p=1/q=2", base(1)), ("p=1/q=2", log(2))], timeline(["1 commit", "2 deltacommit"]), 9, END)
     assert found == (FileSlice("p=1/q=2", "g", f"p=1/q=2/{base(1)}", (f"p=1/q=2/{log(2)}",)),)
     assert found[0].files == (f"p=1/q=2/{base(1)}", f"p=1/q=2/{log(2)}")
 
@@ -293,7 +302,7 @@ def test_other_names_are_no_base_files(name):
 )
 def test_data_files_of_another_form_are_refused_and_not_passed_over(name, form):
     with pytest.raises(TableError, match=f"p/{name}: data files {form} are not supported"):
-        build_slices([("p", base(1)), ("p", name)], timeline(["1 commit"]), 9, END)
+        slices_of([("p", base(1)), ("p", name)], timeline(["1 commit"]), 9, END)
 
 
 def test_names_of_old_and_new_releases():
