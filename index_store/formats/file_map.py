@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from evaluator.language.records import entity
 from index_store.formats.avro_record import RecordReader, unwrap
@@ -29,20 +28,20 @@ __all__ = ["FileMap", "FileMapReader", "records_of"]
 
 _PASSED_OVER = ("string", "int", "long", ["null", "string"])
 _LONGEST_VARINT = 10
-#: Columns have a fixed cost, that of some fifty files.
-_MANY_BYTES = 5_000
+#: Columns have a fixed cost, that of some thirty files.
+_MANY_BYTES = 2_500
 
 
 @entity
 class FileMap:
     """The entries of one record, in its order.
 
-    names     ``(n,) pyarrow string``
+    names     n names
     sizes     ``(n,) int64``, bytes
     deleted   ``(n,) bool``
     """
 
-    names: pa.StringArray
+    names: Sequence[str]
     sizes: npt.NDArray[np.int64]
     deleted: npt.NDArray[np.bool_]
 
@@ -50,7 +49,7 @@ class FileMap:
         """Sizes by name, None for a deleted one."""
         return {
             name: None if gone else size
-            for name, size, gone in zip(self.names.to_pylist(), self.sizes.tolist(), self.deleted.tolist(), strict=True)
+            for name, size, gone in zip(self.names, self.sizes.tolist(), self.deleted.tolist(), strict=True)
         }
 
     def put_on(self, files: dict[str, int]) -> None:
@@ -59,7 +58,7 @@ class FileMap:
         So does ``HoodieMetadataPayload.combineFileSystemMetadata``.
         """
         if not (files or self.deleted.any() or (self.sizes < 0).any()):
-            files.update(zip(self.names.to_pylist(), self.sizes.tolist(), strict=True))
+            files.update(zip(self.names, self.sizes.tolist(), strict=True))
             return
         for name, size in self.changes().items():
             if size is None:
@@ -108,11 +107,11 @@ class FileMapReader:
         entries = unwrap(self._reference.read(value).get("filesystemMetadata")) or {}
         try:
             return FileMap(
-                pa.array(list(entries), pa.string()),
+                list(entries),
                 np.array([info["size"] for info in entries.values()], np.int64),
                 np.array([info["isDeleted"] for info in entries.values()], np.bool_),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, pa.ArrowException) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FormatError("a record of files has another form") from error
 
     def _columns(self, data: bytes, start: int, end: int) -> FileMap | None:
@@ -134,7 +133,7 @@ class FileMapReader:
         branch, p = read_varint(data, p)
         if branch != 1:
             return None
-        names: list[bytes] = []
+        names: list[str] = []
         ends: list[int] = []
         count, p = read_varint(data, p)
         while count:
@@ -152,7 +151,7 @@ class FileMapReader:
                 stop = p + (length >> 1)
                 if length < 0 or length & 1 or stop >= end:
                     raise FormatError("a record of files is cut off", p)
-                names.append(data[p:stop])
+                names.append(data[p:stop].decode())
                 ends.append(stop)
                 while data[stop] >= 128:
                     stop += 1
@@ -160,12 +159,8 @@ class FileMapReader:
             count, p = read_varint(data, p)
         if p + self._tail != end or any(data[p:end]):
             return None
-        try:
-            column = pa.array(names, pa.binary()).cast(pa.string())
-        except pa.ArrowInvalid as error:
-            raise FormatError("the name of a file is not text") from error
         sizes, flags = _sizes(np.frombuffer(data, np.uint8), np.array(ends, np.int64))
-        return FileMap(column, sizes, flags)
+        return FileMap(names, sizes, flags)
 
 
 def records_of(hfile: HFile, keys: Sequence[str] | None = None) -> Iterator[tuple[str, FileMap | None]]:

@@ -159,7 +159,7 @@ def _add_record(diff: TimelineDiff, key: str, change: FileMap | None) -> None:
     if key == ALL_PARTITIONS:
         return
     partition = "" if key == NON_PARTITIONED else key
-    for name, is_deleted in zip(change.names.to_pylist(), change.deleted.tolist(), strict=True):
+    for name, is_deleted in zip(change.names, change.deleted.tolist(), strict=True):
         file_id = _file_id(name)
         if file_id is None:
             continue

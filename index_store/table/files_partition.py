@@ -144,8 +144,9 @@ def _united(changes: Sequence[Change]) -> PartitionFiles | None:
 
 def _sorted(change: FileMap) -> PartitionFiles | None:
     """One record alone, as columns; None when it names a file twice."""
-    order = pc.sort_indices(change.names).to_numpy()
-    names, sizes = change.names.take(pa.array(order)), change.sizes[order]
+    given = pa.array(change.names, pa.string())
+    order = pc.sort_indices(given).to_numpy()
+    names, sizes = given.take(pa.array(order)), change.sizes[order]
     if len(names) > 1 and pc.any(pc.equal(names[1:], names[:-1])).as_py():
         return None
     return PartitionFiles(names, np.maximum(sizes, 0)).where(~change.deleted[order])

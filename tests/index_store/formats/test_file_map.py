@@ -66,7 +66,7 @@ def test_columns_are_what_fastavro_reads(schema, found, before, after):
         == as_fastavro(schema, value)
         == {name: None if gone else size for name, (size, gone) in found.items()}
     )
-    assert read.names.to_pylist() == list(found)
+    assert list(read.names) == list(found)
 
 
 @pytest.mark.parametrize("schema", [V9_SCHEMA, OTHER], ids=["few files", "another shape"])
@@ -114,7 +114,7 @@ def test_a_map_in_several_blocks():
     assert read_as_columns(V9_SCHEMA, value).changes() == {"a": 1, "b": None} == as_fastavro(V9_SCHEMA, value)
 
 
-@pytest.mark.parametrize("many_bytes", [0, 5_000], ids=["columns", "fastavro"])
+@pytest.mark.parametrize("many_bytes", [0, 2_500], ids=["columns", "fastavro"])
 @given(found=entries.filter(bool), data=st.data())
 def test_damage_is_an_error_or_reads_as_fastavro_reads_it(many_bytes, found, data):
     value = bytearray(encoded(V9_SCHEMA, found))
