@@ -37,7 +37,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,7 @@ from bitarray import bitarray, frozenbitarray
 from evaluator.evaluation.bit_sets import are_set, bits_of_mask
 from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
-from index_store.table.file_slices import parse_base_name, parse_log_name
+from index_store.table.file_slices import file_id_of, parse_base_name
 
 __all__ = [
     "BASE_SKIPPED",
@@ -285,10 +285,10 @@ def _slices_of_groups(names: Sequence[bytes], files: ViewFiles) -> list[int] | N
     slices = []
     for name in names:
         partition, _, file = name.decode("utf-8", "replace").rpartition("/")
-        parsed: Any = parse_log_name(file) if file.startswith(".") else parse_base_name(file)
-        if parsed is None:
+        file_id = file_id_of(file)
+        if file_id is None:
             return None
-        index = files.groups.get((partition, parsed.file_id))
+        index = files.groups.get((partition, file_id))
         if index is not None:
             slices.append(index)
     return slices

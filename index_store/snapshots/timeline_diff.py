@@ -24,7 +24,7 @@ from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBl
 from index_store.snapshots.state import State
 from index_store.storage.byte_source import Bytes
 from index_store.storage.errors import naming_table
-from index_store.table.file_slices import parse_base_name, parse_log_name
+from index_store.table.file_slices import file_id_of, parse_log_name
 from index_store.table.files_partition import PARTITION as FILES
 from index_store.table.metadata_table import ALL_PARTITIONS, MAX_LOG, Deletes, MetadataTable, Records
 from index_store.table.reads import begin_changes
@@ -160,7 +160,7 @@ def _add_record(diff: TimelineDiff, key: str, change: FileMap | None) -> None:
         return
     partition = "" if key == NON_PARTITIONED else key
     for name, is_deleted in zip(change.names, change.deleted.tolist(), strict=True):
-        file_id = _file_id(name)
+        file_id = file_id_of(name)
         if file_id is None:
             continue
         group = partition, file_id
@@ -172,12 +172,3 @@ def _add_record(diff: TimelineDiff, key: str, change: FileMap | None) -> None:
             raise NotIncremental(f"{name} was removed and written again")
         else:
             diff.added.setdefault(group, []).append(name)
-
-
-def _file_id(name: str) -> str | None:
-    """The file id in a data file's name; None for another kind of file."""
-    parts = name.split("_")
-    if len(parts) == 3 and parts[2].endswith(".parquet") and parts[2][:-8].isdecimal() and parts[0][:1] not in ".":
-        return parts[0]
-    parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
-    return None if parsed is None else parsed.file_id

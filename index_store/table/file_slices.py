@@ -35,6 +35,7 @@ __all__ = [
     "FileSlices",
     "LogName",
     "build_slices",
+    "file_id_of",
     "instant_of",
     "parse_base_name",
     "parse_log_name",
@@ -146,6 +147,15 @@ def parse_log_name(name: str) -> LogName | None:
     """The parts of a log file's name, or None for another kind of file (change data logs end in ``.cdc``)."""
     match = _LOG.fullmatch(name)
     return LogName(match[1], match[2], int(match[3]), match[4] or "") if match else None
+
+
+def file_id_of(name: str) -> str | None:
+    """The file id in the name of a base or a log file; None for another kind of file."""
+    base = _BASE.fullmatch(name)
+    if base is not None:
+        return base[1]
+    log = parse_log_name(name)
+    return None if log is None else log.file_id
 
 
 def instant_of(base_file: str) -> str:

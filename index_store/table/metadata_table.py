@@ -23,7 +23,7 @@ from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
-from index_store.table.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
+from index_store.table.file_slices import FileSlice, build_slices, file_id_of, parse_base_name, parse_log_name
 from index_store.table.log_checks import (
     Deletes,
     LoggedBlock,
@@ -131,9 +131,8 @@ class MetadataTable:
 
     def group_ids(self, partition: str) -> tuple[str, ...]:
         """The ids of all file groups, in order: a key's hash picks one of them (``keys.file_group``)."""
-        names = self._names(partition)
-        parsed = (parse_log_name(name) if name.startswith(".") else parse_base_name(name) for name in names)
-        return tuple(sorted({name.file_id for name in parsed if name is not None}))
+        ids = map(file_id_of, self._names(partition))
+        return tuple(sorted({file_id for file_id in ids if file_id is not None}))
 
     def _names(self, partition: str) -> list[str]:
         """The files of a partition, listed once."""

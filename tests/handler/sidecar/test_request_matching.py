@@ -249,8 +249,8 @@ def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files
 
 def test_a_list_of_many_unknown_names_skips_nothing_of_a_merge_on_read_table_and_compares_none(monkeypatch):
     known = ViewFiles.of(FileSlices("1", "test", (FileSlice("p=1", "g-0", BASE, ()),)))
-    parsed, parse = [], request_matching.parse_base_name
-    monkeypatch.setattr(request_matching, "parse_base_name", lambda name: (parsed.append(name), parse(name))[1])
+    parsed, parse = [], request_matching.file_id_of
+    monkeypatch.setattr(request_matching, "file_id_of", lambda name: (parsed.append(name), parse(name))[1])
     for unknown, skips in ((request_matching.MAX_UNKNOWN, True), (request_matching.MAX_UNKNOWN + 2, False)):
         names = [BASE, *(f"p=2/f{n}_0-0-0_1.parquet" for n in range(unknown))]
         parsed.clear()
