@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from evaluator.language.records import entity
 from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.formats.bounded.avro_values import MAX_VALUES, MOST_VALUES, VALUE_BYTES
 from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.varint import read_varint
 from index_store.storage.errors import FormatError
@@ -28,6 +29,8 @@ __all__ = ["FileMap", "FileMapReader", "records_of"]
 
 _PASSED_OVER = ("string", "int", "long", ["null", "string"])
 _LONGEST_VARINT = 10
+#: A name, and a record of a size and a flag.
+_ENTRY_VALUES = 4
 #: Columns have a fixed cost, that of some thirty files.
 _MANY_BYTES = 2_500
 
@@ -133,6 +136,7 @@ class FileMapReader:
         branch, p = read_varint(data, p)
         if branch != 1:
             return None
+        most = min(MAX_VALUES + (end - start) // VALUE_BYTES, MOST_VALUES) // _ENTRY_VALUES
         names: list[str] = []
         ends: list[int] = []
         count, p = read_varint(data, p)
@@ -140,6 +144,8 @@ class FileMapReader:
             if count < 0:
                 _, p = read_varint(data, p)
                 count = -count
+            if len(names) + count > most:
+                raise FormatError("a record of files has too many entries for its bytes", p)
             for _ in range(count):
                 length, p = data[p], p + 1  # twice the length
                 if length >= 128:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+from contextlib import nullcontext
 from unittest import mock
 
 import fastavro
@@ -46,6 +47,12 @@ def read_as_columns(schema, value, start=0, end=None):
         mock.patch.object(FileMapReader, "_by_reference", side_effect=AssertionError("read by fastavro")),
     ):
         return FileMapReader(copy.deepcopy(schema)).read(value, start, len(value) if end is None else end)
+
+
+def encoded_long(number):
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, "long", number)
+    return out.getvalue()
 
 
 def as_fastavro(schema, value):
@@ -112,6 +119,16 @@ def test_a_map_in_several_blocks():
     blocks = b"\x02" + entry_a + b"\x01\x08" + entry_b  # 1 entry; then -1: one entry of 4 bytes
     value = one[: at - 1] + blocks + one[at + len(entry_a + entry_b) :]
     assert read_as_columns(V9_SCHEMA, value).changes() == {"a": 1, "b": None} == as_fastavro(V9_SCHEMA, value)
+
+
+@pytest.mark.parametrize(("entries", "is_read"), [(300_000, True), (400_000, False)])
+def test_a_record_of_three_bytes_an_entry_is_read_up_to_the_bound_of_fastavro(entries, is_read):
+    empty = files_value({}, 2)
+    head, tail = empty[:-5], empty[-4:]  # the end of the map, and no record of four other kinds
+    value = head + encoded_long(entries) + b"\0\0\0" * entries + b"\0" + tail
+    for read in (read_as_columns, as_fastavro):
+        with nullcontext() if is_read else pytest.raises(FormatError, match="too many"):
+            read(V9_SCHEMA, value)
 
 
 @pytest.mark.parametrize("many_bytes", [0, 2_500], ids=["columns", "fastavro"])
