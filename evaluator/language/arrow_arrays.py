@@ -6,6 +6,7 @@ what is pandas': 0.3 CPU seconds of the first filter of a process, which needs n
     to_arrow(numbers)        numbers of one axis, or flags, as an Arrow array
     to_numpy(array)          an Arrow array of numbers or flags without nulls
     to_binary(texts)         bytes as an Arrow array of large binary
+    to_text(texts)           text as an Arrow array
     binary_at(array, rows)   some of them
 """
 
@@ -18,7 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["binary_at", "to_arrow", "to_binary", "to_numpy"]
+__all__ = ["binary_at", "to_arrow", "to_binary", "to_numpy", "to_text"]
+
+#: Bytes.
+_MOST_TEXT = 2**31 - 1
 
 
 def to_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
@@ -30,9 +34,12 @@ def to_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
-def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """``(k,)``; read-only. Numbers of one chunk share memory with it. Raises ValueError for nulls and other types."""
-    if array.null_count:
+def to_numpy(array: pa.Array | pa.ChunkedArray, *, null: int | None = None) -> npt.NDArray[Any]:
+    """``(k,)``; read-only. Numbers of one chunk share memory with it.
+
+    ``null``: what stands for a null. Raises ValueError for nulls without it, and for other types.
+    """
+    if array.null_count and null is None:
         raise ValueError("an array with nulls")
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
@@ -53,6 +60,9 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
         found = np.unpackbits(packed, count=start + count, bitorder="little")[start:].view(np.bool_)
     else:
         found = np.frombuffer(content, dtype, count, start * dtype.itemsize)
+    if array.null_count:
+        valid = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), count=start + count, bitorder="little")
+        found = np.where(valid[start:], found, np.array(null, dtype))
     return found
 
 
@@ -63,6 +73,17 @@ def to_binary(texts: Sequence[bytes]) -> pa.LargeBinaryArray:
     return pa.Array.from_buffers(
         pa.large_binary(), len(texts), [None, pa.py_buffer(edges), pa.py_buffer(b"".join(texts))]
     )
+
+
+def to_text(texts: Sequence[str]) -> pa.StringArray:
+    """Text in its order. Raises OverflowError for more than 2 GB of it."""
+    encoded = [text.encode() for text in texts]
+    edges = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=edges[1:])
+    if edges[-1] > _MOST_TEXT:
+        raise OverflowError("more text than an array of it holds")
+    content = pa.py_buffer(b"".join(encoded))
+    return pa.Array.from_buffers(pa.string(), len(encoded), [None, pa.py_buffer(edges.astype(np.int32)), content])
 
 
 def binary_at(array: pa.LargeBinaryArray, rows: Sequence[int] | npt.NDArray[Any]) -> list[memoryview]:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy, to_text
 from evaluator.language.errors import SargoError
 from handler.sidecar.request_matching import ViewFiles
 from index_store import Table
@@ -69,7 +70,7 @@ class ListedFiles:
         at = pc.index_in(files.names.lines, value_set=_paths(known))
         if at.null_count:
             raise NotListed("the metadata table has no length of some of its files")
-        lengths = sizes[at.to_numpy(zero_copy_only=False)]
+        lengths = sizes[to_numpy(at)]
         if len(lengths) and int(lengths.min()) < 0:
             raise NotListed("the metadata table has a negative length")
         partition_of = np.fromiter((numbers.get(item.partition, -1) for item in slices), np.int32, len(slices))
@@ -130,9 +131,9 @@ def _sizes(known: Mapping[str, PartitionFiles]) -> npt.NDArray[np.int64]:
 def _paths(known: Mapping[str, PartitionFiles]) -> pa.Array:
     """The paths of all files, each with a line feed, as ``FileNames.lines`` has them."""
     names = pa.chunked_array([files.names for files in known.values()], pa.string()).combine_chunks()
-    folders = pa.array([f"{partition}/" if partition else "" for partition in known], pa.string())
+    folders = to_text([f"{partition}/" if partition else "" for partition in known])
     counts = [len(files) for files in known.values()]
-    folder_of = folders.take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    folder_of = folders.take(to_arrow(np.repeat(np.arange(len(counts)), counts)))
     folder_of, names = folder_of.cast(pa.large_binary()), names.cast(pa.large_binary())
-    feed, nothing = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
+    feed, nothing = to_binary([b"\n", b""])
     return pc.binary_join_element_wise(folder_of, names, feed, nothing)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import xxhash
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_binary, to_numpy
 from handler.sidecar.idl import Refused
 
 __all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames", "computed_once"]
@@ -169,7 +170,7 @@ class FileNames:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self.lines: pa.LargeBinaryArray = pa.array([path.encode() + b"\n" for path in paths], pa.large_binary())
+        self.lines = to_binary([path.encode() + b"\n" for path in paths])
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -202,5 +203,4 @@ class FileNames:
         if listed.count * _FEW < len(self) or listed.count < 5_000:
             index_of = self._by_name.get
             return np.array([index_of(name, NOT_KNOWN) for name in bytes(listed.text).split(b"\n")], np.int32)
-        indices = pc.index_in(listed.array(), value_set=self.lines)
-        return np.asarray(pc.fill_null(indices, NOT_KNOWN), np.int32)
+        return to_numpy(pc.index_in(listed.array(), value_set=self.lines), null=NOT_KNOWN)

@@ -46,7 +46,7 @@ from bitarray import bitarray, frozenbitarray
 from evaluator.evaluation.bit_sets import are_set, bits_of_mask
 from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
-from index_store.table.file_slices import file_id_of, parse_base_name
+from index_store.table.file_slices import file_id_of, instant_of
 
 __all__ = [
     "BASE_SKIPPED",
@@ -210,8 +210,8 @@ class MatchedNames:
 
 
 def _is_bootstrapped(path: str) -> bool:
-    name = parse_base_name(path.rpartition("/")[2])
-    return name is None or len(name.instant.lstrip("0")) <= _MAX_BOOTSTRAP_DIGITS
+    instant = instant_of(path)
+    return not instant.isdecimal() or len(instant.lstrip("0")) <= _MAX_BOOTSTRAP_DIGITS
 
 
 def needs_fresh_view(table_type: str, version: int, query_type: QueryType) -> bool:

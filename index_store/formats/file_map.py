@@ -4,9 +4,8 @@
     map    branch 1, then name -> (size long, isDeleted boolean), in one block or more
     tail   the other kinds of record: null
 
-One pass finds where the names are; sizes are decoded for all entries at once. A schema or a record of another shape
-goes through fastavro, and so does a record of a few files, which it reads faster. A record must end exactly where its
-entry does.
+One pass finds where the names are; sizes are decoded for all entries of a block at once. A schema or a record of
+another shape goes through fastavro. A record must end exactly where its entry does.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ _PASSED_OVER = ("string", "int", "long", ["null", "string"])
 _LONGEST_VARINT = 10
 #: A name, and a record of a size and a flag.
 _ENTRY_VALUES = 4
-#: Columns have a fixed cost, that of some thirty files.
-_MANY_BYTES = 2_500
 
 
 @entity
@@ -73,13 +70,14 @@ class FileMap:
 class FileMapReader:
     """Reads records of one writer schema. Raises FormatError."""
 
-    __slots__ = ("_before", "_reference", "_tail")
+    __slots__ = ("_before", "_head", "_reference", "_tail")
 
     def __init__(self, schema: Any) -> None:
         self._reference = RecordReader(schema)
         #: Types of the fields before the map, None when the schema has another shape; and how many follow it.
         self._before: tuple[Any, ...] | None = None
         self._tail = 0
+        self._head = b""
         fields = list(schema.get("fields", ())) if isinstance(schema, Mapping) else []
         types = {field.get("name"): _named(field.get("type")) for field in fields}
         place = list(types).index("filesystemMetadata") if "filesystemMetadata" in types else len(types)
@@ -94,17 +92,30 @@ class FileMapReader:
         ):
             self._before, self._tail = tuple(before), len(after)
 
-    def read(self, data: bytes, start: int, end: int) -> FileMap:
-        """The record in ``data[start:end]``; one of another kind has no entries."""
-        found = None
-        if self._before is not None and end - start >= _MANY_BYTES:
-            try:
-                found = self._columns(data, start, end)
-            except IndexError as error:
-                raise FormatError("a record of files is cut off") from error
-            except UnicodeDecodeError as error:
-                raise FormatError("a text of a record of files is not UTF-8") from error
-        return self._by_reference(data[start:end]) if found is None else found
+    def read(self, data: bytes, spans: Sequence[tuple[int, int]]) -> list[FileMap]:
+        """The records of a block in ``data[start:end]`` of each span; one of another kind has no entries."""
+        if self._before is None:
+            return [self._by_reference(data[start:end]) for start, end in spans]
+        names: list[str] = []
+        ends: list[int] = []
+        counts: list[int] = []
+        try:
+            for start, end in spans:
+                counts.append(self._add_entries(data, start, end, names, ends))
+        except IndexError as error:
+            raise FormatError("a record of files is cut off") from error
+        except UnicodeDecodeError as error:
+            raise FormatError("a text of a record of files is not UTF-8") from error
+        sizes, deleted = _sizes(np.frombuffer(data, np.uint8), np.array(ends, np.int64))
+        found, first = [], 0
+        for (start, end), count in zip(spans, counts, strict=True):
+            if count < 0:
+                found.append(self._by_reference(data[start:end]))
+                continue
+            entries = slice(first, first + count)
+            found.append(FileMap(names[entries], sizes[entries], deleted[entries]))
+            first += count
+        return found
 
     def _by_reference(self, value: bytes) -> FileMap:
         entries = unwrap(self._reference.read(value).get("filesystemMetadata")) or {}
@@ -117,34 +128,19 @@ class FileMapReader:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FormatError("a record of files has another form") from error
 
-    def _columns(self, data: bytes, start: int, end: int) -> FileMap | None:
-        """None for a record of another shape."""
-        p = start
-        for kind in self._before or ():
-            if isinstance(kind, list):
-                branch, p = read_varint(data, p)
-                if branch == 0:
-                    continue
-                if branch != 1:
-                    raise FormatError("a record of files has a branch that its schema lacks", p)
-            value, p = read_varint(data, p)
-            if kind not in ("int", "long"):
-                if value < 0:
-                    raise FormatError("a text of a record of files has a negative length", p)
-                data[p : p + value].decode()
-                p += value
-        branch, p = read_varint(data, p)
-        if branch != 1:
-            return None
+    def _add_entries(self, data: bytes, start: int, end: int, names: list[str], ends: list[int]) -> int:
+        """Add the names of a record and where they end. How many they are, or -1 for a record of another shape."""
+        p = self._after_head(data, start)
+        if p < 0:
+            return -1
+        known = len(names)
         most = min(MAX_VALUES + (end - start) // VALUE_BYTES, MOST_VALUES) // _ENTRY_VALUES
-        names: list[str] = []
-        ends: list[int] = []
         count, p = read_varint(data, p)
         while count:
             if count < 0:
                 _, p = read_varint(data, p)
                 count = -count
-            if len(names) + count > most:
+            if len(names) - known + count > most:
                 raise FormatError("a record of files has too many entries for its bytes", p)
             for _ in range(count):
                 length, p = data[p], p + 1  # twice the length
@@ -164,9 +160,33 @@ class FileMapReader:
                 p = stop + 2
             count, p = read_varint(data, p)
         if p + self._tail != end or any(data[p:end]):
-            return None
-        sizes, flags = _sizes(np.frombuffer(data, np.uint8), np.array(ends, np.int64))
-        return FileMap(names, sizes, flags)
+            del names[known:], ends[known:]
+            return -1
+        return len(names) - known
+
+    def _after_head(self, data: bytes, start: int) -> int:
+        """Where the map begins; -1 for a record without one. The records of a table have the same head."""
+        if self._head and data.startswith(self._head, start):
+            return start + len(self._head)
+        p = start
+        for kind in self._before or ():
+            if isinstance(kind, list):
+                branch, p = read_varint(data, p)
+                if branch == 0:
+                    continue
+                if branch != 1:
+                    raise FormatError("a record of files has a branch that its schema lacks", p)
+            value, p = read_varint(data, p)
+            if kind not in ("int", "long"):
+                if value < 0:
+                    raise FormatError("a text of a record of files has a negative length", p)
+                data[p : p + value].decode()
+                p += value
+        branch, p = read_varint(data, p)
+        if branch != 1:
+            return -1
+        self._head = data[start:p]
+        return p
 
 
 def records_of(hfile: HFile, keys: Sequence[str] | None = None) -> Iterator[tuple[str, FileMap | None]]:
@@ -174,13 +194,14 @@ def records_of(hfile: HFile, keys: Sequence[str] | None = None) -> Iterator[tupl
     reader = _reader(hfile.info.get(b"schema", b""))
     wanted = None if keys is None else {key.encode("utf-8", "surrogatepass") for key in keys}
     for block in hfile.blocks(None if wanted is None else sorted(wanted)):
-        for raw, start, end in entries(block):
-            if wanted is None or raw in wanted:
-                try:
-                    key = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise FormatError("a key is not text") from error
-                yield key, None if start == end else reader.read(block, start, end)
+        found = [one for one in entries(block) if wanted is None or one[0] in wanted]
+        maps = iter(reader.read(block, [(start, end) for _, start, end in found if start < end]))
+        for raw, start, end in found:
+            try:
+                key = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise FormatError("a key is not text") from error
+            yield key, next(maps) if start < end else None
 
 
 @lru_cache(maxsize=16)

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.arrow_arrays import to_arrow, to_binary
 from evaluator.language.records import entity
 from index_store.formats.avro_columns import StatsRecord
 
@@ -39,7 +40,7 @@ class Side:
     def values(self, rows: npt.NDArray[np.intp], kind: str) -> Any:
         """The bounds of some rows, whose wrapper is of this kind: an array, or Arrow binary."""
         if kind == "bytes":
-            return self.text.take(pa.array(rows))
+            return self.text.take(to_arrow(rows))
         bits = self.bits[rows]
         if kind == "double":
             return bits.view(np.float64)
@@ -136,7 +137,7 @@ class StatsColumns:
 
     def take(self, chosen: npt.NDArray[np.intp]) -> StatsColumns:
         """Some of the rows."""
-        places = pa.array(chosen)
+        places = to_arrow(chosen)
 
         def side(one: Side) -> Side:
             return Side(one.wrapper[chosen], one.bits[chosen], None if one.text is None else one.text.take(places))
@@ -287,4 +288,4 @@ def _chunked(parts: Sequence[Any]) -> Any:
 
 
 def _empty(count: int) -> Any:
-    return pa.array([b""], pa.binary()).take(pa.array(np.zeros(count, np.int64)))
+    return to_binary([b""]).cast(pa.binary()).take(to_arrow(np.zeros(count, np.int64)))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.arrow_arrays import to_arrow
 from index_store.formats.stats_columns import NO_COUNT
 from index_store.formats.vectorised_avro import Cursors, Fallback, Positions
 
@@ -142,4 +143,4 @@ def copy_texts(data: npt.NDArray[np.uint8], text: Texts) -> Any:
     if edges[-1] > len(data) or (edges[1:] < edges[:-1]).any():
         raise Fallback
     every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges), pa.py_buffer(data)])
-    return every.take(pa.array(np.arange(0, 2 * count, 2, dtype=np.int32)))
+    return every.take(to_arrow(np.arange(0, 2 * count, 2, dtype=np.int32)))

@@ -26,6 +26,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_numpy
 from evaluator.language.records import entity
 from evaluator.language.types import Kind
 from index_store.formats.bounded.avro_schema import check_schema
@@ -147,7 +148,7 @@ def _pieces(arrays: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:
     for array in arrays:
         if pa.types.is_dictionary(array.type) and len(array.dictionary):
             lengths = pc.binary_length(array.dictionary).cast(pa.int64()).take(array.indices)
-            until += pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False)
+            until += to_numpy(lengths, null=0)
     until = np.cumsum(until)
     start, before = 0, 0
     while start < rows:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow, to_text
 from evaluator.language.records import entity, record
 from index_store.formats.file_map import FileMap, records_of
 from index_store.formats.keys import NON_PARTITIONED
@@ -58,7 +58,7 @@ class PartitionFiles(Sequence[DataFile]):
     def of(cls, sizes: Mapping[str, int]) -> PartitionFiles:
         """From sizes by name, in any order."""
         names = sorted(sizes)
-        return cls(pa.array(names, pa.string()), np.fromiter((sizes[name] for name in names), np.int64, len(names)))
+        return cls(to_text(names), np.fromiter([sizes[name] for name in names], np.int64, len(names)))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -87,7 +87,7 @@ class PartitionFiles(Sequence[DataFile]):
 
     def where(self, mask: npt.NDArray[np.bool_]) -> PartitionFiles:
         """The files at which the ``(n,)`` mask is true."""
-        return self if mask.all() else PartitionFiles(self.names.filter(pa.array(mask)), self.sizes[mask])
+        return self if mask.all() else PartitionFiles(self.names.filter(to_arrow(mask)), self.sizes[mask])
 
 
 def read_partitions(metadata: MetadataTable) -> tuple[str, ...]:
@@ -130,8 +130,6 @@ def _merged(metadata: MetadataTable, keys: Sequence[str] | None) -> Iterator[tup
 
 def _united(changes: Sequence[Change]) -> PartitionFiles | None:
     """The changes on top of each other, oldest first; None when the last one removes all."""
-    if len(changes) == 1 and changes[0] is not None and (alone := _sorted(changes[0])) is not None:
-        return alone
     found: dict[str, int] | None = None
     for change in changes:
         if change is None:
@@ -140,16 +138,6 @@ def _united(changes: Sequence[Change]) -> PartitionFiles | None:
         found = {} if found is None else found
         change.put_on(found)
     return None if found is None else PartitionFiles.of(found)
-
-
-def _sorted(change: FileMap) -> PartitionFiles | None:
-    """One record alone, as columns; None when it names a file twice."""
-    given = pa.array(change.names, pa.string())
-    order = pc.sort_indices(given).to_numpy()
-    names, sizes = given.take(pa.array(order)), change.sizes[order]
-    if len(names) > 1 and pc.any(pc.equal(names[1:], names[:-1])).as_py():
-        return None
-    return PartitionFiles(names, np.maximum(sizes, 0)).where(~change.deleted[order])
 
 
 def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_arrow
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 from index_store.table.files_partition import DataFile, PartitionFiles, read_files, read_partitions
@@ -96,10 +97,8 @@ class Listing:
             if metadata is not None:
                 try:
                     found = read_files(metadata)
-                    self._known = {
-                        one: self._committed(found[one]) if one in found else PartitionFiles.of({})
-                        for one in self.partitions()
-                    }
+                    empty = PartitionFiles.of({})
+                    self._known = self._committed({one: found.get(one, empty) for one in self.partitions()})
                 except TableError as error:
                     self._give_up(error)
             if self._metadata() is None:
@@ -148,34 +147,38 @@ class Listing:
         metadata = self._metadata()
         if metadata is not None:
             try:
-                found = read_files(metadata, [partition])
-                return self._committed(found[partition]) if partition in found else PartitionFiles.of({})
+                return self._committed(read_files(metadata, [partition])).get(partition, PartitionFiles.of({}))
             except TableError as error:
                 self._give_up(error)
         entries = self._storage.files(partition)
-        return self._committed(PartitionFiles.of({entry.path.rpartition("/")[2]: entry.size for entry in entries}))
+        sizes = {entry.path.rpartition("/")[2]: entry.size for entry in entries}
+        return self._committed({partition: PartitionFiles.of(sizes)})[partition]
 
     def _list_all(self) -> None:
         sizes: dict[str, dict[str, int]] = {}
         for entry in self._storage.files_outside(HOODIE):
             partition, _, name = entry.path.rpartition("/")
             sizes.setdefault(partition, {})[name] = entry.size
-        found = {one: self._committed(PartitionFiles.of(sizes[one])) for one in sorted(sizes)}
+        found = self._committed({one: PartitionFiles.of(sizes[one]) for one in sorted(sizes)})
         self._known = {one: files for one, files in found.items() if len(files)}
         self._names = tuple(self._known)
         self._whole = True
 
-    def _committed(self, files: PartitionFiles) -> PartitionFiles:
-        """The data files among them whose instant has committed."""
-        if not len(files):
-            return files
-        is_log = pc.starts_with(files.names, ".").to_numpy(zero_copy_only=False)
-        keep = pc.match_substring_regex(files.names, _BASE).to_numpy(zero_copy_only=False).copy()
-        base = pc.split_pattern(files.names.filter(pa.array(keep)), "_", max_splits=1, reverse=True)
+    def _committed(self, files: Mapping[str, PartitionFiles]) -> dict[str, PartitionFiles]:
+        """Of each partition, the data files whose instant has committed."""
+        texts = pa.chunked_array([one.names for one in files.values()], pa.string())
+        names = texts.cast(pa.large_string()).combine_chunks()
+        is_log = pc.starts_with(names, ".").to_numpy(zero_copy_only=False)
+        keep = pc.match_substring_regex(names, _BASE).to_numpy(zero_copy_only=False).copy()
+        base = pc.split_pattern(names.filter(to_arrow(keep)), "_", max_splits=1, reverse=True)
         keep[keep] = _where(pc.list_element(base, 1), lambda tail: self._base_counts(tail.partition(".")[0]))
-        logs = pc.struct_field(pc.extract_regex(files.names.filter(pa.array(is_log)), _LOG), "instant")
+        logs = pc.struct_field(pc.extract_regex(names.filter(to_arrow(is_log)), _LOG), "instant")
         keep[is_log] = _where(logs.fill_null(""), self._log_counts)
-        return files.where(keep)
+        ends = np.cumsum([len(one) for one in files.values()])
+        return {
+            partition: one.where(keep[end - len(one) : end])
+            for (partition, one), end in zip(files.items(), ends.tolist(), strict=True)
+        }
 
     def _base_counts(self, instant: str) -> bool:
         return self._timeline.is_committed(instant)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.arrow_arrays import to_arrow
 from handler.sidecar.listed_files import ListedFiles
 from handler.sidecar.request_matching import Mask, ViewFiles
 
@@ -67,7 +68,7 @@ def _joined(lines: pa.LargeBinaryArray, rows: npt.NDArray[np.intp]) -> memoryvie
     """The bytes of these lines one after the other, without the line feed of the last one."""
     if not len(rows):
         return memoryview(b"")
-    some = lines if len(rows) == len(lines) else lines.take(pa.array(rows))
+    some = lines if len(rows) == len(lines) else lines.take(to_arrow(rows))
     _, offsets, data = some.buffers()
     ends = np.frombuffer(offsets, np.int64)
     begin, end = int(ends[some.offset]), int(ends[some.offset + len(some)])

@@ -111,7 +111,7 @@ class RecordMatcher:
             return self._last[1]  # columns have the same files in the same order
         names, file_indices = self._names
         index = pc.index_in(part.names, value_set=names)
-        found: npt.NDArray[np.intp] = file_indices[to_numpy(pc.fill_null(index, -1))]
+        found: npt.NDArray[np.intp] = file_indices[to_numpy(index, null=-1)]
         ambiguous = np.flatnonzero(found == SliceFiles.AMBIGUOUS)
         if len(ambiguous):
             texts = part.names.take(to_arrow(ambiguous)).to_pylist()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.arrow_arrays import to_text
 from evaluator.language.records import record
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.bounded.json_text import parse_schema
@@ -90,7 +91,7 @@ def _read(
                     found.setdefault((partition, key), set()).add(slice_index)
             if len(found) > KEYS:
                 return None
-    texts = pa.array({key for _, key in found}, pa.string())
+    texts = to_text(list({key for _, key in found}))
     rows_left, base_rows = BASE_ROWS, 0
     for slice_index, column in zip(below_logs, columns, strict=True):
         if column is None or len(column) > rows_left:

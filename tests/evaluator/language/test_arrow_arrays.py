@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy
+from evaluator.language import arrow_arrays
+from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy, to_text
 
 NUMBERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64, np.uint64, np.float32, np.float64, np.bool_]
 
@@ -47,6 +49,17 @@ def test_nulls_and_other_types_are_refused(array: pa.Array) -> None:
         to_numpy(array)
 
 
+@pytest.mark.parametrize("values", [[None], [1, None, 3], [None] * 9 + [4], [True, None, False], [1.5, None]], ids=str)
+def test_a_null_is_what_is_said_of_it(values: list[Any]) -> None:
+    array = pa.array(values)
+    for one in (array, array.slice(1), pa.chunked_array([array, array])):
+        if pa.types.is_null(one.type):
+            one = one.cast(pa.int32())
+        found = to_numpy(one, null=0)
+        assert found.tolist() == [0 if value is None else value for value in one.to_pylist()]
+        assert found.dtype == one.type.to_pandas_dtype()
+
+
 @pytest.mark.parametrize("texts", [[], [b""], [b"a", b"", b"\xff\x00b"]])
 def test_bytes_keep_their_order(texts: list[bytes]) -> None:
     array = to_binary(texts)
@@ -54,11 +67,26 @@ def test_bytes_keep_their_order(texts: list[bytes]) -> None:
     assert array.equals(pa.array(texts, pa.large_binary()))
 
 
+@pytest.mark.parametrize("texts", [[], [""], ["a", "", "é\U0001f600", "b" * 1000]])
+def test_text_keeps_its_order(texts: list[str]) -> None:
+    array = to_text(texts)
+    array.validate(full=True)
+    assert array.equals(pa.array(texts, pa.string()))
+
+
+def test_more_text_than_an_array_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_arrays, "_MOST_TEXT", 3)
+    assert to_text(["a", "bc"]).to_pylist() == ["a", "bc"]
+    with pytest.raises(OverflowError, match="more text"):
+        to_text(["a", "bcd"])
+
+
 def test_pandas_is_not_imported() -> None:
     code = (
         "import sys; import numpy as np\n"
-        "from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy\n"
+        "from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy, to_text\n"
         "to_numpy(to_arrow(np.arange(3))); to_numpy(to_arrow(np.arange(3) > 1)); to_binary([b'a']).to_pylist()\n"
+        "to_text(['a']); to_numpy(to_arrow(np.arange(3)).take(to_arrow(np.arange(2))), null=1)\n"
         "assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -108,6 +108,19 @@ def test_a_filter_on_a_small_table_loads_only_what_it_needs(tmp_path):
     assert not NOT_FOR_A_SMALL_TABLE & set(modules)
 
 
+def test_the_first_filter_on_many_files_converts_arrays_without_pandas(tmp_path):
+    write_table(tmp_path / "table", 600)
+    modules = python(ONE_FILTER, ["prune", str(tmp_path / "table"), "--where", "name = 'b' and amount > 5 and fee < 2"])
+    assert "pyarrow.compute" in modules  # which a small table does not need
+    assert "pandas" not in modules
+
+
+def test_the_first_filter_on_keys_in_log_files_converts_arrays_without_pandas(unpack):
+    modules = python(ONE_FILTER, ["prune", str(unpack("1.1.1_sec_mor")), "--where", "id in ('k001', 'k002')"])
+    assert "index_store.kinds.record_keys.logged_keys" in modules
+    assert "pandas" not in modules
+
+
 def test_the_first_filter_from_a_snapshot_converts_arrays_without_pandas(tmp_path):
     write_table(tmp_path / "table", 300)
     places = str(tmp_path / "table"), str(tmp_path / "cache")

@@ -1,6 +1,8 @@
 """Lists of names from hostile clients: they are refused before they cost memory or time."""
 
 import random
+import subprocess
+import sys
 import threading
 import tracemalloc
 import zlib
@@ -137,3 +139,21 @@ def test_a_long_list_on_a_thread_does_not_hold_up_other_lists(monkeypatch):
     finally:
         gate.set()
         thread.join()
+
+
+def test_the_first_answers_of_a_sidecar_convert_arrays_without_pandas(unpack):
+    """Importing it takes as long as all of the answer."""
+    code = (
+        "import sys; from handler.sidecar.listed_files import ListedFiles\n"
+        "from handler.sidecar.names import FileNames, ListedNames\n"
+        "from handler.sidecar.request_matching import ViewFiles\n"
+        "from index_store import open_table\n"
+        "names = [f'p/{n}' for n in range(6000)]\n"
+        "listed = ListedNames('\\n'.join(names).encode(), False, 6000, 1 << 20)\n"
+        "assert FileNames(names).indices(listed).tolist() == list(range(6000))\n"
+        "table = open_table(sys.argv[1]); files = ViewFiles.of(table.slices())\n"
+        "assert len(ListedFiles.of(files, table).lengths) == len(files.names)\n"
+        "assert 'pandas' not in sys.modules"
+    )
+    command = [sys.executable, "-c", code, str(unpack("1.1.1_main_mor"))]
+    subprocess.run(command, check=True, timeout=120)

@@ -51,12 +51,12 @@ def test_a_map_of_files_with_a_count_beyond_its_bytes(count: int) -> None:
     head = varint(1) + b"k" + varint(2) + varint(1)
     for tail in (b"", b"\0" * 20, varint(4) + b"name" + varint(5) + b"\0"):
         value = head + varint(count) + (varint(9) if count < 0 else b"") + tail
-        refused(lambda value=value: FileMapReader(V9_SCHEMA).read(value, 0, len(value)), FormatError)
+        refused(lambda value=value: FileMapReader(V9_SCHEMA).read(value, [(0, len(value))]), FormatError)
 
 
 def test_a_text_of_negative_length_in_front_of_a_map_of_files() -> None:
     value = varint(-3) + b"key" + varint(2) + varint(1) + b"\0"
-    refused(lambda: FileMapReader(V9_SCHEMA).read(value, 0, len(value)), FormatError)
+    refused(lambda: FileMapReader(V9_SCHEMA).read(value, [(0, len(value))]), FormatError)
 
 
 def with_types(name: str, **types: Any) -> Any:
@@ -91,7 +91,12 @@ def test_fields_of_other_types_are_an_error_or_unknown(kind: Any) -> None:
     ):
         for field in fields:
             schema = with_types(record, **{field: kind})
-            readers = (ColumnStatsDecoder(schema).decode, FileMapReader(schema).read, LocationDecoder(schema).decode)
+            files = FileMapReader(schema)
+            readers = (
+                ColumnStatsDecoder(schema).decode,
+                lambda *record, files=files: files.read(record[0], [record[1:]]),
+                LocationDecoder(schema).decode,
+            )
             for branches in range(8):
                 data = varint(1) + b"k" + varint(2) + b"\0" * branches + b"\2" * 40 + value
                 for end in range(3, len(data), 7):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from index_store import TableError, open_table
 from index_store.formats.log_file import DELETE, HFILE_DATA
-from index_store.table.file_slices import parse_base_name, parse_log_name
+from index_store.table.file_slices import file_id_of
 from index_store.table.files_partition import PartitionFiles, read_files, read_partitions
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing
 from tests.index_store.conftest import TABLES
@@ -279,14 +279,14 @@ names = st.one_of(
 )
 
 
-@given(st.sets(names, max_size=6))
+@given(st.dictionaries(st.sampled_from(("", "p=1", "p=2")), st.sets(names, max_size=6)))
 def test_a_column_of_names_is_read_as_each_name_is(found):
     every_instant = SimpleNamespace(is_committed=lambda _: True, pending_compactions=())
     listing = Listing(SimpleNamespace(), every_instant, 9, None)
-    files = listing._committed(PartitionFiles.of(dict.fromkeys(found, 1)))
-    assert [file.name for file in files] == [
-        name for name in sorted(found) if parse_log_name(name) or (not name.startswith(".") and parse_base_name(name))
-    ]
+    files = listing._committed({one: PartitionFiles.of(dict.fromkeys(some, 1)) for one, some in found.items()})
+    assert {one: [file.name for file in some] for one, some in files.items()} == {
+        one: [name for name in sorted(some) if file_id_of(name)] for one, some in found.items()
+    }
 
 
 def test_columns_are_a_sequence_of_files():
