@@ -15,14 +15,12 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from evaluator.language import arrow_functions as pc
-from evaluator.language.arrow_arrays import to_arrow, to_binary, to_numpy, to_text
 from evaluator.language.errors import SargoError
 from handler.sidecar.request_matching import ViewFiles
 from index_store import Table
-from index_store.table.files_partition import PartitionFiles, read_files, read_partitions
+from index_store.table.file_slices import FileSlice
+from index_store.table.files_partition import read_partitions
 from index_store.table.listing import FROM_METADATA
 
 __all__ = ["ListedFiles", "NotListed"]
@@ -64,15 +62,10 @@ class ListedFiles:
             raise NotListed("it was bootstrapped")
         metadata = table.metadata
         assert metadata is not None, "the slices are from it"
-        known = read_files(metadata)
         numbers = {partition: number for number, partition in enumerate(read_partitions(metadata))}
-        sizes = _sizes(known)
-        at = pc.index_in(files.names.lines, value_set=_paths(known))
-        if at.null_count:
+        lengths = _lengths(slices, metadata.files())
+        if len(lengths) and int(lengths.min()) <= 0:  # no file of rows is empty
             raise NotListed("the metadata table has no length of some of its files")
-        lengths = sizes[to_numpy(at)]
-        if len(lengths) and int(lengths.min()) < 0:
-            raise NotListed("the metadata table has a negative length")
         partition_of = np.fromiter((numbers.get(item.partition, -1) for item in slices), np.int32, len(slices))
         if len(slices) and int(partition_of.min()) < 0:
             raise NotListed("the metadata table does not list some of its partitions")
@@ -124,16 +117,11 @@ class ListedFiles:
         return chosen
 
 
-def _sizes(known: Mapping[str, PartitionFiles]) -> npt.NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, np.int64), *(files.sizes for files in known.values())])
-
-
-def _paths(known: Mapping[str, PartitionFiles]) -> pa.Array:
-    """The paths of all files, each with a line feed, as ``FileNames.lines`` has them."""
-    names = pa.chunked_array([files.names for files in known.values()], pa.string()).combine_chunks()
-    folders = to_text([f"{partition}/" if partition else "" for partition in known])
-    counts = [len(files) for files in known.values()]
-    folder_of = folders.take(to_arrow(np.repeat(np.arange(len(counts)), counts)))
-    folder_of, names = folder_of.cast(pa.large_binary()), names.cast(pa.large_binary())
-    feed, nothing = to_binary([b"\n", b""])
-    return pc.binary_join_element_wise(folder_of, names, feed, nothing)
+def _lengths(slices: Iterable[FileSlice], known: Mapping[str, Mapping[str, int]]) -> npt.NDArray[np.int64]:
+    """``(f,) int64``: of all files of the slices, in their order; 0 for one that is not known."""
+    lengths: list[int] = []
+    for item in slices:
+        sizes = known.get(item.partition, {})
+        name = len(item.partition) + 1 if item.partition else 0
+        lengths += [sizes.get(path[name:], 0) for path in item.files]
+    return np.array(lengths, np.int64)
