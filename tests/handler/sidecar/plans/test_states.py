@@ -3,15 +3,18 @@
 import shutil
 import threading
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
 from handler import open_table
 from handler.sidecar.idl import RefusedMessage
-from handler.sidecar.listed_files import ListedFiles
+from handler.sidecar.listed_files import ListedFiles, NotListed
 from handler.sidecar.plans.query_views import QueryViews
+from handler.sidecar.request_matching import ViewFiles
 from handler.sidecar.view import View
+from index_store.table.metadata_table import MetadataTable
 from tests.handler.sidecar.plans.questions import plan_request, read_files, slices_of, state_of
 from tests.handler.sidecar.plans.test_plan import I_IS_100
 
@@ -132,6 +135,20 @@ def test_a_lagging_or_damaged_metadata_table_is_refused(sidecar, main_cow_copy):
         code, why = refusal(client, plan_request(main_cow_copy))
     assert code == "listing"
     assert "in doubt" in why or "metadata table" in why
+
+
+@pytest.mark.parametrize("size", [1000, 0, -1, None])
+def test_a_file_of_no_length_leaves_the_listing(main_cow, monkeypatch, size):
+    """The engine would read nothing of it."""
+    table = open_table(main_cow, cache=None).table
+    files = ViewFiles.of(table.slices())
+    known = table.metadata.files()
+    some = next(iter(known.values()))
+    path = min(some)
+    some.pop(path) if size is None else some.update({path: size})
+    monkeypatch.setattr(MetadataTable, "files", lambda _: known)
+    with nullcontext() if size == 1000 else pytest.raises(NotListed, match="no length"):
+        assert 1000 in ListedFiles.of(files, table).lengths
 
 
 def test_a_partition_that_the_metadata_table_does_not_know_is_refused(sidecar, main_cow):
