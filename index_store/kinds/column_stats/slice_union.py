@@ -6,7 +6,7 @@
     no rows      a log file of deletions adds nothing; a file of nulls adds its nulls
     parts        beside the union, each file by itself: a leaf over one column is decided file by file
 
-Everything is sorted by slice and reduced at once, so that the cost does not depend on the number of slices.
+Everything is reduced at once, so that the cost does not depend on the number of slices.
 """
 
 from __future__ import annotations
@@ -92,16 +92,17 @@ def _extreme(
     out: Any = np.full(n, filler(rows.type), array_dtype(rows.type))
     bounded = np.zeros(n, np.bool_)
     chosen = np.flatnonzero(known)
+    slices = of[chosen]
     if len(chosen):
-        chosen = chosen[np.argsort(of[chosen], kind="stable")]
-        slices, starts = np.unique(of[chosen], return_index=True)
-        if len(slices) < len(chosen):
+        bounded[slices] = True
+        if np.count_nonzero(bounded) < len(chosen):
+            chosen = chosen[np.argsort(slices, kind="stable")]
+            slices, starts = np.unique(of[chosen], return_index=True)
             out[slices] = reduce.reduceat(bound[chosen], starts)
         elif isinstance(bound, StoredBounds):
-            out = scattered(bound.take(chosen), slices, n)
+            out = scattered(bound if len(chosen) == len(bound) else bound.take(chosen), slices, n)
         else:
             out[slices] = bound[chosen]
-        bounded[slices] = True
     gap = _worst(of, ~(known | rows.empty | rows.null_only), n) > 0
     return out, bounded & ~gap
 
