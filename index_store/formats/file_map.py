@@ -166,8 +166,9 @@ class FileMapReader:
 
     def _after_head(self, data: bytes, start: int) -> int:
         """Where the map begins; -1 for a record without one. The records of a table have the same head."""
-        if self._head and data.startswith(self._head, start):
-            return start + len(self._head)
+        head = self._head  # another thread may learn another one
+        if head and data.startswith(head, start):
+            return start + len(head)
         p = start
         for kind in self._before or ():
             if isinstance(kind, list):
