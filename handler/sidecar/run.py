@@ -34,6 +34,8 @@ _THREADS, _END_SECONDS = "sargo", 1.0
 _SWITCH_SECONDS = 0.001
 #: As Python collects by default; the command line waits for more, since most commands end before.
 _COLLECTED_AFTER = (700, 10, 10)
+#: Modules that are imported by what first uses them. Before there is a question they take no time of its answer.
+_FIRST_QUESTION = ("fastavro", "pyarrow.compute", "sarg.decoding")
 #: How long a start waits for the roots before the sidecar counts as running, and answers "starting".
 _ROOT_SECONDS = 1.0
 
@@ -155,6 +157,8 @@ def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) 
                 started(sidecar)
             await stop.wait()
 
+    for name in _FIRST_QUESTION:
+        importlib.import_module(name)
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.set_threshold(*_COLLECTED_AFTER)
     gc.freeze()  # modules are not searched for garbage again

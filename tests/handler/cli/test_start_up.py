@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from handler.cli.setting_flags import setting_flags
 from handler.sidecar.settings import Settings
 from tests.handler.cli.all_commands import commands
 from tests.index_store.synthetic import write_table
+from tests.sarg import kryo_writer
 
 HEAVY = {
     *("numpy", "pyarrow", "fastavro", "sqlglot", "rich", "isal", "xxhash", "platformdirs", "pandas", "pyspark", "py4j"),
@@ -57,6 +59,19 @@ from index_store.snapshots import SnapshotCache
 table, folder = map(json.loads, sys.argv[1:])
 plan = prune(open_table(table, cache=SnapshotCache(folder, min_slices=1)), "amount > 3.0 AND fee < 100.0")
 print(json.dumps([len(plan.kept), list(plan.reasons), sorted(sys.modules)]))
+"""
+
+A_SIDECAR = """
+import base64, json, sys
+from handler.sidecar import run
+run.asyncio.run, run._exit_despite_hanging_threads = lambda served: served.close(), lambda: None
+run.serve(None)
+before = set(sys.modules)
+from handler import prune
+table, filter_ = map(json.loads, sys.argv[1:])
+plan = prune(table, base64.b64decode(filter_), engine="hive4")
+late = set(sys.modules) - before
+print(json.dumps([len(plan.kept), len(plan.slices), sorted(late)]))
 """
 
 WITHOUT_THE_EXTRA = """
@@ -129,6 +144,16 @@ def test_the_first_filter_from_a_snapshot_converts_arrays_without_pandas(tmp_pat
     again, reasons, modules = python(FROM_A_SNAPSHOT, *places)
     assert (again, reasons) == (kept, [])
     assert not {"pandas", "numpy.ma", "pyarrow.compute"} & set(modules)
+
+
+def test_a_sidecar_has_loaded_what_its_first_question_needs(tmp_path):
+    write_table(tmp_path / "table", 600)
+    amount = kryo_writer.type_info("double")
+    constant = kryo_writer.constant(kryo_writer.Wrapper("java.lang.Double", 10.0), amount)
+    less = kryo_writer.function("OPLessThan", kryo_writer.column("amount", amount), constant)
+    kept, slices, late = python(A_SIDECAR, str(tmp_path / "table"), base64.b64encode(kryo_writer.write(less)).decode())
+    assert 0 < kept < slices
+    assert not {"fastavro", "pyarrow.compute", "sarg.decoding", "pandas"} & set(late)
 
 
 @pytest.mark.parametrize("package", ["handler", "index_store", "sarg"])
