@@ -5,7 +5,7 @@ The fields that are read have the form that Hudi writes, or the file is refused:
     extraMetadata                 name -> text
     partitionToWriteStats         partition -> records, of which ``path`` and ``prevCommit`` are text
     partitionToReplaceFileIds     partition -> file ids
-    partitionMetadata             partition -> record of a clean
+    partitionMetadata             partition -> record of a clean, or of a savepoint
 """
 
 from __future__ import annotations
@@ -82,5 +82,7 @@ _FORMS: Mapping[str, Callable[[Any], bool]] = {
     "extraMetadata": _is_text,
     "partitionToWriteStats": _list_of(_with_texts(("path", "prevCommit"))),
     "partitionToReplaceFileIds": _list_of(_is_name),
-    "partitionMetadata": _with_texts(("successDeleteFiles", "deletePathPatterns"), _list_of(_is_name)),
+    "partitionMetadata": _with_texts(
+        ("successDeleteFiles", "deletePathPatterns", "savepointDataFile"), _list_of(_is_name)
+    ),
 }

@@ -31,6 +31,7 @@ from index_store.table.documents import Documents
 from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
 from index_store.table.instant_details import rows_written
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
+from index_store.table.listing_checks import MAX_CHECKED, missing_saved, missing_written
 from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.table.partition_paths import is_dropped
 from index_store.table.properties import HOODIE, names, read_properties
@@ -44,8 +45,6 @@ __all__ = ["Table"]
 
 VERSIONS = (6, 8, 9)
 _THEN = "type of an older schema"
-#: A larger commit file is not held against the listing: decoding it would take longer than the rest of a plan.
-MAX_CHECKED = 1 << 20
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
@@ -288,7 +287,7 @@ class Table:
                 note = self.metadata.lag()
                 if not note:
                     files = self.metadata.files()
-                    note = self._unlisted(files)
+                    note = self._unlisted(files) or self._unsaved(files)
                     if not note:
                         return files, FROM_METADATA, ""
             except TableError as error:
@@ -307,28 +306,20 @@ class Table:
         return ((partition, name) for partition, names in self._files[0].items() for name in names)
 
     def _unlisted(self, files: Mapping[str, Mapping[str, int]], who: str = "the metadata table") -> str:
-        """Which file that the latest commit wrote a list of files lacks, or "" (C10); ``who`` made the list.
+        """Which file a list lacks that must be there, or "" (C10); ``who`` made the list.
 
-        The commit's file is read for its schema anyway; one with the statistics of very many files is not decoded.
+        The latest commit's file is read for its schema anyway.
         """
         last = self.timeline.last
-        if last is None or last.size > MAX_CHECKED:
-            return ""
-        details = self.timeline.details(last)
-        stats = details.get("partitionToWriteStats") or {}
-        self.written_rows.update(rows_written(details))
-        try:
-            written = [
-                (partition, str(stat.get("path") or "").rpartition("/")[2], str(stat.get("fileId")))
-                for partition, some in stats.items()
-                for stat in some
-            ]
-        except (AttributeError, TypeError):
-            return f"what {last.requested} wrote cannot be understood"
-        for partition, name, file_id in written:
-            if name and name not in files.get(partition, ()) and (partition, file_id) not in self.replaced:
-                return f"{who} does not list {partition}/{name}, which {last.requested} wrote"
-        return ""
+        if last is not None and last.size <= MAX_CHECKED:
+            self.written_rows.update(rows_written(self.timeline.details(last)))
+        why = missing_written(self.timeline, files, self.has_replaced)
+        return f"{who} {why}" if why else ""
+
+    def _unsaved(self, files: Mapping[str, Mapping[str, int]]) -> str:
+        """Which file the metadata table lacks after a restore, or ""."""
+        why = missing_saved(self.timeline, files)
+        return f"the metadata table {why}" if why else ""
 
     @cached_property
     def written_rows(self) -> dict[str, int]:

@@ -41,6 +41,7 @@ from index_store.kinds.record_keys.logged_keys import LoggedKeys, read_logged_ke
 from index_store.kinds.record_keys.proofs import Proofs
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError, TableError, naming_column
+from index_store.table.listing import FROM_METADATA
 from index_store.table.metadata_table import MetadataTable
 from index_store.table.reads import DEFINITIONS
 from index_store.table.table_schema import RECORD_KEY
@@ -71,11 +72,14 @@ def too_many(keys: int, partitions: int = 1) -> Declined:
 
 
 def make(table: Table, slices: FileSlices) -> RecordIndex | None:
-    """The kind, if the table has a whole record index and the slices are the latest ones."""
+    """The kind, if the table has a whole record index and the slices are the latest ones.
+
+    A metadata table whose list lacks files may lack their keys, too.
+    """
     last = table.timeline.last
     if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
         return None
-    if last is None or slices.instant != last.requested:
+    if last is None or slices.instant != last.requested or slices.source != FROM_METADATA:
         return None
     partitioned = _is_partitioned(table)
     return None if partitioned is None else RecordIndex(table, slices, table.metadata, partitioned=partitioned)
