@@ -46,15 +46,16 @@ def missing_written(timeline: Timeline, files: Files, has_replaced: Callable[[tu
     return ""
 
 
-def missing_saved(timeline: Timeline, files: Files) -> str:
-    """The same for what savepoints keep, of a table that was restored."""
-    if not any(one.action == "restore" for one in timeline.instants):
+def missing_saved(timeline: Timeline, files: Callable[[], Files]) -> str:
+    """The same for what savepoints keep, of a table that was restored; of others nothing is read."""
+    savepoints = [one for one in timeline.instants if one.action == "savepoint" and one.size <= MAX_CHECKED]
+    if not savepoints or not any(one.action == "restore" for one in timeline.instants):
         return ""
-    for savepoint in timeline.instants:
-        if savepoint.action == "savepoint" and savepoint.size <= MAX_CHECKED:
-            for partition, name in _saved(timeline.details(savepoint)):
-                if name not in files.get(partition, ()):
-                    return f"does not list {partition}/{name}, which the savepoint {savepoint.requested} keeps"
+    listed = files()
+    for savepoint in savepoints:
+        for partition, name in _saved(timeline.details(savepoint)):
+            if name not in listed.get(partition, ()):
+                return f"does not list {partition}/{name}, which the savepoint {savepoint.requested} keeps"
     return ""
 
 

@@ -24,6 +24,7 @@ from index_store.formats.keys import NON_PARTITIONED
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, build_slices, file_id_of, parse_base_name, parse_log_name
+from index_store.table.listing_checks import missing_saved
 from index_store.table.log_checks import (
     Deletes,
     LoggedBlock,
@@ -70,7 +71,18 @@ class MetadataTable:
         return read_timeline(self.storage.below(timeline_directory(self.version)))
 
     def lag(self) -> str:
-        """Why the metadata table does not describe the table's latest commit, or "" when it does."""
+        """Why the metadata table does not describe the table's latest commit, or "" when it does.
+
+        After a restore one that lacks what a savepoint keeps describes none.
+        """
+        return self._missed() or self._unsaved
+
+    @cached_property
+    def _unsaved(self) -> str:
+        why = missing_saved(self.data_timeline, self.files)
+        return f"the metadata table {why}" if why else ""
+
+    def _missed(self) -> str:
         last = self.data_timeline.last
         if last is None:
             return ""

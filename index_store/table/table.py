@@ -31,7 +31,7 @@ from index_store.table.documents import Documents
 from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
 from index_store.table.instant_details import rows_written
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
-from index_store.table.listing_checks import MAX_CHECKED, missing_saved, missing_written
+from index_store.table.listing_checks import MAX_CHECKED, missing_written
 from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.table.partition_paths import is_dropped
 from index_store.table.properties import HOODIE, names, read_properties
@@ -287,7 +287,7 @@ class Table:
                 note = self.metadata.lag()
                 if not note:
                     files = self.metadata.files()
-                    note = self._unlisted(files) or self._unsaved(files)
+                    note = self._unlisted(files)
                     if not note:
                         return files, FROM_METADATA, ""
             except TableError as error:
@@ -315,11 +315,6 @@ class Table:
             self.written_rows.update(rows_written(self.timeline.details(last)))
         why = missing_written(self.timeline, files, self.has_replaced)
         return f"{who} {why}" if why else ""
-
-    def _unsaved(self, files: Mapping[str, Mapping[str, int]]) -> str:
-        """Which file the metadata table lacks after a restore, or ""."""
-        why = missing_saved(self.timeline, files)
-        return f"the metadata table {why}" if why else ""
 
     @cached_property
     def written_rows(self) -> dict[str, int]:

@@ -41,7 +41,9 @@ def test_the_files_are_those_of_the_savepoint(restored: Path) -> None:
     kept: dict[str, set[str]] = defaultdict(set)
     for one in slices:
         kept[one.partition] |= {path.rpartition("/")[2] for path in one.files}
-    assert missing_saved(table.timeline, {one: dict.fromkeys(names, 1) for one, names in kept.items()}) == ""
+    assert missing_saved(table.timeline, lambda: {one: dict.fromkeys(names, 1) for one, names in kept.items()}) == ""
+    by_partition = {one: {file.name for file in table.files(one)} for one in table.partitions()}
+    assert (by_partition, table.listing.source) == (kept, FROM_LISTING)
 
 
 def test_no_key_is_looked_up_in_a_record_index_that_may_lack_it(restored: Path) -> None:
@@ -61,7 +63,7 @@ def test_savepoints_are_read_after_a_restore_alone(restored: Path) -> None:
     whole = open_table(restored).timeline
 
     def said(*instants: Instant) -> str:
-        return missing_saved(Timeline(instants, storage=whole.storage), {})
+        return missing_saved(Timeline(instants, storage=whole.storage), dict)
 
     assert "does not list p=" in said(*whole.instants)
     assert said(*(one for one in whole.instants if one.action != "restore")) == ""
