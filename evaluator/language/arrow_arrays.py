@@ -68,22 +68,25 @@ def to_numpy(array: pa.Array | pa.ChunkedArray, *, null: int | None = None) -> n
 
 def to_binary(texts: Sequence[bytes]) -> pa.LargeBinaryArray:
     """Bytes in their order."""
-    edges = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=edges[1:])
-    return pa.Array.from_buffers(
-        pa.large_binary(), len(texts), [None, pa.py_buffer(edges), pa.py_buffer(b"".join(texts))]
-    )
+    content = pa.py_buffer(b"".join(texts))
+    return pa.Array.from_buffers(pa.large_binary(), len(texts), [None, pa.py_buffer(_edges(texts)), content])
 
 
 def to_text(texts: Sequence[str]) -> pa.StringArray:
     """Text in its order. Raises OverflowError for more than 2 GB of it."""
     encoded = [text.encode() for text in texts]
-    edges = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=edges[1:])
+    edges = _edges(encoded)
     if edges[-1] > _MOST_TEXT:
         raise OverflowError("more text than an array of it holds")
     content = pa.py_buffer(b"".join(encoded))
     return pa.Array.from_buffers(pa.string(), len(encoded), [None, pa.py_buffer(edges.astype(np.int32)), content])
+
+
+def _edges(texts: Sequence[bytes]) -> npt.NDArray[np.int64]:
+    """``(k + 1,)``: where each begins in all of them, and where the last one ends."""
+    edges = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=edges[1:])
+    return edges
 
 
 def binary_at(array: pa.LargeBinaryArray, rows: Sequence[int] | npt.NDArray[Any]) -> list[memoryview]:

@@ -63,10 +63,9 @@ class ListedFiles:
         metadata = table.metadata
         assert metadata is not None, "the slices are from it"
         numbers = {partition: number for number, partition in enumerate(read_partitions(metadata))}
-        lengths = _lengths(slices, metadata.files())
+        lengths, partition_of = _of_slices(slices, metadata.files(), numbers)
         if len(lengths) and int(lengths.min()) <= 0:  # no file of rows is empty
             raise NotListed("the metadata table has no length of some of its files")
-        partition_of = np.fromiter((numbers.get(item.partition, -1) for item in slices), np.int32, len(slices))
         if len(slices) and int(partition_of.min()) < 0:
             raise NotListed("the metadata table does not list some of its partitions")
         return cls(lengths, partition_of, numbers)
@@ -117,11 +116,15 @@ class ListedFiles:
         return chosen
 
 
-def _lengths(slices: Iterable[FileSlice], known: Mapping[str, Mapping[str, int]]) -> npt.NDArray[np.int64]:
-    """``(f,) int64``: of all files of the slices, in their order; 0 for one that is not known."""
+def _of_slices(
+    slices: Iterable[FileSlice], known: Mapping[str, Mapping[str, int]], numbers: Mapping[str, int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """``(f,)`` lengths of the files of all slices, 0 of one that is not known; ``(n,)`` partitions of slices, or -1."""
     lengths: list[int] = []
-    for item in slices:
+    partition_of: list[int] = []
+    for item in slices:  # a snapshot makes each slice whenever it is asked for
         sizes = known.get(item.partition, {})
         name = len(item.partition) + 1 if item.partition else 0
         lengths += [sizes.get(path[name:], 0) for path in item.files]
-    return np.array(lengths, np.int64)
+        partition_of.append(numbers.get(item.partition, -1))
+    return np.array(lengths, np.int64), np.array(partition_of, np.int32)
