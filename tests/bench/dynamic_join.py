@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.shipped.artefacts import spark_jar
-from tests.bench.extension_program import Row, hand_over, median, ratio, told_by, turns
+from tests.bench.extension_program import Row, hand_over, ratio, shown, told_by, turns
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -56,9 +56,8 @@ def run() -> Iterator[Row]:
 def _told(rows: int, figures: dict[str, Any]) -> Iterator[Row]:
     for name, measured in figures.items():
         for way, spent in measured.items():
-            value = f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"
             ratios = [f"{ratio(spent, measured[other])} {other}" for other in WAYS if other != way == "default"]
-            yield f"{name}, {rows:,} rows: {way}", value, "; ".join(ratios)
+            yield f"{name}, {rows:,} rows: {way}", shown(spent), "; ".join(ratios)
 
 
 # -- in the process that has Spark 3.5

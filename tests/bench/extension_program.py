@@ -18,7 +18,7 @@ from tests.tables.releases import PYTHON, RELEASES, ROOT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Row", "hand_over", "median", "ratio", "told_by", "turns"]
+__all__ = ["Row", "hand_over", "median", "ratio", "shown", "told_by", "turns"]
 
 Row = tuple[str, str, str]
 
@@ -91,6 +91,11 @@ def _cpu_seconds(jvm: int) -> float:
 def median(spent: list[dict[str, float]], what: str) -> float:
     """Of the rounds of a way, each with its ``wall`` and ``cpu`` seconds."""
     return statistics.median(one[what] for one in spent)
+
+
+def shown(spent: list[dict[str, float]]) -> str:
+    """The medians of wall clock and CPU."""
+    return f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"
 
 
 def ratio(spent: list[dict[str, float]], others: list[dict[str, float]]) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.shipped.artefacts import spark_jar
-from tests.bench.extension_program import Row, hand_over, median, ratio, told_by, turns
+from tests.bench.extension_program import Row, hand_over, ratio, shown, told_by, turns
 from tests.tables.releases import RELEASES
 
 __all__ = ["run"]
@@ -44,8 +44,7 @@ def run() -> Iterator[Row]:
 def _told(rows: int, figures: dict[str, Any]) -> Iterator[Row]:
     for name, measured in figures.items():
         for way, spent in measured.items():
-            value = f"{1000 * median(spent, 'wall'):,.0f} ms, {1000 * median(spent, 'cpu'):,.0f} ms of CPU"
-            yield f"{name}: {way}", value, "" if way == "rows" else f"{ratio(spent, measured['rows'])} rows"
+            yield f"{name}: {way}", shown(spent), "" if way == "rows" else f"{ratio(spent, measured['rows'])} rows"
 
 
 # -- in the process that has Spark 3.5
