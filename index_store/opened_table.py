@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from evaluator.binding.bound_expression import BoundExpression
@@ -24,6 +24,7 @@ from evaluator.evaluation.layered_evaluation import LayeredEvaluation, evaluate_
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
@@ -60,7 +61,7 @@ __all__ = ["OpenTable", "Opening", "Rows", "TableAtInstant", "TableStatistics", 
 Rows = Literal["merged", "stored"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableStatistics:
     """The statistics of all index kinds that a filter requires; by layer as well, where the table has layers."""
 
@@ -88,7 +89,7 @@ class TableStatistics:
         return evaluation.narrowed_by(more, LayeredEvaluation(evaluation.bound, self.layers, layered))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableAtInstant:
     """The slices of a table at an instant, and the cached statistics of its index kinds.
 
@@ -126,7 +127,7 @@ class TableAtInstant:
         return TableStatistics(providers or [one.whole for one in layered], self.layers, layered, open_slices)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opening:
     """How a table was opened: the arguments of ``open_table``, with the secrets among the options and in the URI."""
 

@@ -8,11 +8,11 @@ Every failure is a ``DecodeError``. A filter whose translation would grow beyond
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from functools import partial
 
 from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
+from evaluator.language.records import frozen
 from sarg.hive_tree.build import TOP_NODE, build_tree
 from sarg.hive_tree.exprnode import ExprNode
 from sarg.hive_tree.searchargument import TOP_ARGUMENT, SearchArgument, build_argument
@@ -32,7 +32,7 @@ MAX_GROWTH = 4
 _HEAD_BYTES = 128
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decoded:
     """A decoded filter. Exactly one of ``exprnode`` and ``search_argument`` is set. ``profile`` names the writer."""
 

@@ -8,10 +8,9 @@ Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
-
-from typing_extensions import assert_never
 
 from evaluator.binding import rules
 from evaluator.binding.canonical_keys import canonical_key
@@ -26,6 +25,11 @@ from evaluator.language.schema import Field
 from evaluator.language.text_order import successor
 from evaluator.language.types import STRING, Kind
 from evaluator.statistics.ranges import Members, Range
+
+if sys.version_info >= (3, 11):
+    from typing import assert_never
+else:
+    from typing_extensions import assert_never
 
 __all__ = [
     "BoundLeaf",

@@ -67,7 +67,7 @@ and look-ups leave. An index of rows knows which values stand together in one ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
-from evaluator.language.records import record
+from evaluator.language.records import frozen, record
 from evaluator.statistics.columns import ColumnStatistics
 
 __all__ = ["Declined", "FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
@@ -99,7 +99,7 @@ class Declined:
     might_contain: Mask | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Match:
     """Where a filter as a whole might match, as far as a provider knows.
 
@@ -111,7 +111,7 @@ class Match:
     leaves: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatisticsProvider:
     """What one index kind knows of the slices of a table: arrays in slice order.
 

@@ -23,6 +23,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Fixed
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation
+from evaluator.language.records import frozen
 
 __all__ = ["KEPT", "Deciders", "SkipDecision", "deciders"]
 
@@ -39,7 +40,7 @@ CHUNK_BYTES = 64 << 20
 _BITS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkipDecision:
     """A way in which slices are skipped.
 
@@ -51,7 +52,7 @@ class SkipDecision:
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Deciders:
     """The decision of every slice.
 

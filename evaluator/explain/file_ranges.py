@@ -13,7 +13,6 @@ by rank: equal distances between neighbours. Of many slices evenly spaced ones o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from evaluator.binding.leaves import Comparison, Fixed, IntervalSets, Membership, NullTest, OutOfRange, Prefix, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.language.records import frozen
 from evaluator.language.types import Type
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import ColumnStatistics
@@ -38,7 +38,7 @@ _CROWDED = 0.05
 Positions = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A constant of the condition: its place on the line from 0 to 1, and how it is written."""
 
@@ -46,7 +46,7 @@ class Mark:
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class FileRanges:
     """The ranges of one column.
 

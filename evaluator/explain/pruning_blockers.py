@@ -35,6 +35,7 @@ from evaluator.explain.hidden_errors import intervals_in, remedy_of_errors
 from evaluator.explain.open_constants import open_constants
 from evaluator.explain.reasons import undecided_functions
 from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.value_texts import cut
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -54,7 +55,7 @@ SAMPLED = 64
 MEASURED = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PruningBlocker:
     """One cause for which one condition does not rule out more.
 

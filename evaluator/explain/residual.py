@@ -33,7 +33,7 @@ from evaluator.evaluation.evaluate import Evaluation
 from evaluator.explain.source_filter import SourceLeaf, source_filter
 from evaluator.language import expression as ex
 from evaluator.language import outcome
-from evaluator.language.records import entity
+from evaluator.language.records import entity, frozen
 
 __all__ = ["Residuals", "is_complete", "residuals"]
 
@@ -43,7 +43,7 @@ _NEVER, _ALWAYS, _OPEN = 0, 1, 2
 _DECIDED: tuple[ex.HudiExpression, ...] = (ex.Constant(False), ex.Constant(True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Residuals:
     """The distinct residuals of k slices, and which slice has which: ``expressions[group_of[i]]``, ``(k,) intp``."""
 

@@ -23,11 +23,11 @@ Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaluator.language.literal_text import key_value, keys_text, literal_text, moment_text, quoted
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -86,7 +86,7 @@ class Operand(Node):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column(Operand):
     """A column, or a field of a struct column: ``path`` is ``("st", "x")`` for ``st.x``, as written in the filter.
 
@@ -101,7 +101,7 @@ class Column(Operand):
         return ".".join(self.path)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literal(Operand):
     """A constant in the value form of ``evaluator.language.types``; ``None`` is NULL."""
 
@@ -109,7 +109,7 @@ class Literal(Operand):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cast(Operand):
     """``CAST(operand AS type)``, written in the filter or put there by the engine's optimiser."""
 
@@ -117,7 +117,7 @@ class Cast(Operand):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call(Operand):
     """A function or operator over operands, by its lower-case SQL name: ``+``, ``negative``, ``lower``, ``date_add``.
 
@@ -129,7 +129,7 @@ class Call(Operand):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If(Operand):
     """``then`` on rows where the condition is TRUE, else ``otherwise``. A CASE is an If whose ``otherwise`` is one."""
 
@@ -139,35 +139,35 @@ class If(Operand):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opaque(Operand):
     """A value of which nothing is known; ``reason`` says why, for people."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class And(HudiExpression):
     """TRUE when every child is; n-ary."""
 
     children: tuple[HudiExpression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Or(HudiExpression):
     """TRUE when any child is; n-ary."""
 
     children: tuple[HudiExpression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Not(HudiExpression):
     """Swaps TRUE and FALSE; NULL stays."""
 
     child: HudiExpression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare(HudiExpression):
     """``left op right`` with op one of ``= != < <= > >= <=>``.
 
@@ -179,7 +179,7 @@ class Compare(HudiExpression):
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class In(HudiExpression):
     """``operand IN (members)``. NULL members stay in the list: they decide between FALSE and NULL."""
 
@@ -187,7 +187,7 @@ class In(HudiExpression):
     members: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InKeys(HudiExpression):
     """``operand IN (keys)`` for keys of the operand's own type, too many for a literal each."""
 
@@ -195,14 +195,14 @@ class InKeys(HudiExpression):
     keys: KeySet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IsNull(HudiExpression):
     """``operand IS NULL``: never NULL itself."""
 
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Like(HudiExpression):
     """``operand LIKE pattern`` with ``%``, ``_`` and the escape character (backslash in Hive and Spark)."""
 
@@ -211,14 +211,14 @@ class Like(HudiExpression):
     escape: str = "\\"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant(HudiExpression):
     """TRUE, FALSE or NULL on every row."""
 
     value: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown(HudiExpression):
     """A condition that was not understood: TRUE, FALSE or NULL on any row. ``reason`` says why, for people."""
 

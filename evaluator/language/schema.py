@@ -11,14 +11,15 @@ Nested fields are flat entries with dotted names (``st.x``) beside their parent 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from evaluator.language.records import frozen
 from evaluator.language.types import Type
 
 __all__ = ["Field", "Schema"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One column, or one nested field, of a table.
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluator.language.clock import Clock
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.zones import zone_named
 
 __all__ = ["ENGINES", "Semantics", "process_time_zone"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Semantics:
     """The rules of one engine in one session. A flag that is set where the version is not known means "may".
 

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+
+from evaluator.language.records import frozen
 
 __all__ = [
     "BIGINT",
@@ -109,7 +110,7 @@ _ALIASES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Type:
     """A SQL type. ``precision`` is a decimal's precision or a char/varchar's length; ``name`` is kept for OTHER."""
 

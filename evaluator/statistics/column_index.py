@@ -16,14 +16,13 @@ that of the lower codes, and is not stored again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.language.records import entity
+from evaluator.language.records import entity, frozen
 from evaluator.language.types import Type
 from evaluator.statistics.codes import ABOVE, BoundCodes, Coder, Codes
 from evaluator.statistics.interval_index import IntervalIndex
@@ -76,7 +75,7 @@ class ZoneMap:
         return float(widths.mean()) / max(1, int(self.hi.max()) - int(self.lo.min()))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class ColumnIndex:
     """Codes of both bounds of a column, sorted by either, with the interval index and the zone map."""
 

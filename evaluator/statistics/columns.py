@@ -16,7 +16,7 @@ microseconds since 1970, DECIMAL as its unscaled integer, BOOLEAN as 0 and 1 (``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.language.records import entity
+from evaluator.language.records import entity, frozen
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.codes import Codes, sort_keys
 from evaluator.statistics.column_index import ColumnIndex
@@ -53,7 +53,7 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class ColumnStatistics:
     """Bounds and counts of one column over n slices.
 
@@ -263,7 +263,7 @@ def byte_mask(values: Mask | npt.NDArray[np.uint8]) -> int:
     return int.from_bytes(values.tobytes(), "little")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PartStatistics:
     """Statistics of one column by part of a slice: ``slice_of[j]``, ``(p,) intp``, is the slice of part j.
 

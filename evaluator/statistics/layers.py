@@ -15,13 +15,13 @@ converting a few slices does not grow with the table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import frozen
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, filler
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, concatenated, taken
 
@@ -33,7 +33,7 @@ Mask = npt.NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Layers:
     """The sizes of the two layers, and the tombstoned slices of the base.
 

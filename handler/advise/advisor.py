@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -25,6 +25,7 @@ from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.clock import Clock
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
@@ -71,7 +72,7 @@ _HUDI_COLUMNS = frozenset(META_COLUMNS)
 _MAX_SLICES_READ_WHOLE = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class WorkloadFilter:
     """A filter of the workload, bound to the table; ``kept`` are the slices that the table's own indexes keep."""
 

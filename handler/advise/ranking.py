@@ -12,11 +12,12 @@ indexes keep is exact: it is evaluated on all slices.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.language.records import frozen
 from handler.advise.advisor import Advisor
 from handler.advise.candidate_scores import score_of, values_of
 from handler.advise.sampled_filters import SampledFilter, sample_filter
@@ -33,7 +34,7 @@ __all__ = ["Advice", "Candidate", "ChosenEntry", "Proposal", "Remaining", "Sampl
 MIN_GAIN, MAX_CHOSEN = 0.01, 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Candidate:
     """One sketch of one column or expression, before it is built.
 
@@ -62,7 +63,7 @@ class Candidate:
         return self.skipped / max(self.size, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenEntry:
     """An entry of the proposed index: what it skips beside the entries before it, and the bytes that it adds."""
 
@@ -71,7 +72,7 @@ class ChosenEntry:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remaining:
     """A filter of the workload: slices that it keeps ``now``, and ``after`` the proposed index is built.
 
@@ -83,7 +84,7 @@ class Remaining:
     after: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """The entries that are worth an index together, its size in bytes and the seconds to build it, and its effect."""
 
@@ -93,7 +94,7 @@ class Proposal:
     remaining: tuple[Remaining, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SampleSize:
     """The files that were read, of ``slices`` file slices: how many of the table's, their bytes, and the time.
 
@@ -108,7 +109,7 @@ class SampleSize:
     failed: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkloadSummary:
     """The filters that were bound to the table, each counted as often as it was asked.
 
@@ -124,7 +125,7 @@ class WorkloadSummary:
     unbound: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Advice:
     """The result of ``advise`` for a table of ``slices`` file slices at ``instant``.
 

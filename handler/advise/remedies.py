@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from evaluator.explain.pruning_blockers import PruningBlocker
+from evaluator.language.records import frozen
 from handler.advise.remedy_search import NotAskedError, NothingHelpsError, Remedy, RemedySearch
 from handler.planning.plan import Plan
 from handler.planning.plan_pages import shown_in_notebook
@@ -21,7 +22,7 @@ __all__ = ["DEFAULT_SECONDS", "Remedy", "WhatHelps", "what_helps"]
 DEFAULT_SECONDS = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class WhatHelps:
     """What would make a plan keep fewer than ``kept`` of its file slices.
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from evaluator.binding.leaves import Lookup
 from evaluator.evaluation.evaluate import StatisticsProvider
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from handler.advise.advisor import DEFAULT_FILES, Advisor, WorkloadFilter
@@ -60,7 +60,7 @@ _KNOWN = 0.9
 _WORTH_WHILE = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Remedy:
     """Something that makes the filter keep fewer file slices: ``kept`` by itself, about unless ``exact``.
 

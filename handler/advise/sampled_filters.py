@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.evaluation.evaluate import StatisticsProvider
+from evaluator.language.records import frozen
 from handler.advise.advisor import Advisor, WorkloadFilter
 from index_store.own.definition import Entry
 
 __all__ = ["SampledFilter", "sample_filter"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SampledFilter:
     """A filter evaluated on the sample.
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.explain.file_ranges import FileRanges, file_ranges
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from handler.advise.advisor import Advisor, WorkloadFilter
@@ -42,7 +42,7 @@ from index_store.own.provider.kind import OwnSketches
 __all__ = ["WhatIf", "WhatIfColumn", "WhatIfFilter", "arrangement_of", "kept_by_bounds", "what_if"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WhatIfFilter:
     """The slices that a filter keeps, which was asked ``count`` times.
 
@@ -58,7 +58,7 @@ class WhatIfFilter:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WhatIfColumn:
     """How well the bounds of a column tell slices apart, in today's layout and in the simulated one; and the ranges."""
 
@@ -69,7 +69,7 @@ class WhatIfColumn:
     ranges_after: FileRanges | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WhatIf:
     """The effect of a layout.
 

@@ -16,11 +16,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import HudiExpression, to_text
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.planning.engine_filters import filter_form, read_engine_filter
@@ -36,7 +36,7 @@ _HIVE: Engine = "hive"
 _SPARK: Engine = "spark"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoggedFilter:
     """A filter, the engine whose rules it follows, how often it was asked, and the first line that holds it."""
 
@@ -52,7 +52,7 @@ class LoggedFilter:
         return to_text(self.expression)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnreadLine:
     """The number of a line that cannot be read, and the reason."""
 
@@ -60,7 +60,7 @@ class UnreadLine:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Workload:
     """The filters of one table, those first that were asked most often.
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 
 __all__ = ["Aggregate", "Function"]
 
@@ -28,7 +28,7 @@ _FORM = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|([^\W\d]\w*)|`((?:[^`]|``)+)`)\s*\)
 _TOGETHER: Mapping[Function, Callable[[Iterable[Any]], Any]] = {"count": sum, "min": min, "max": max, "sum": sum}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aggregate:
     """A function over a column; over the rows themselves (``count(*)``) without one."""
 

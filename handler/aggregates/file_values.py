@@ -25,13 +25,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from evaluator.language.epoch import EPOCH
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
@@ -57,7 +57,7 @@ _BOUNDED = frozenset((Kind.BOOLEAN, Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.
 _TIMESTAMPS = frozenset((Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnValues:
     """What is exact of a column in the rows of a file.
 

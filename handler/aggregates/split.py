@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import SargoError, UnknownColumnError, UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, Kind, Type
 from evaluator.language.value_texts import ordinal_text
@@ -48,7 +49,7 @@ _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 _MAX_SUMMED_DIGITS = 28
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnsweredSlice:
     """A slice that is not read: the value of each aggregate over its rows."""
 
@@ -56,7 +57,7 @@ class AnsweredSlice:
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScannedSlice:
     """A slice that is read, and why: a sentence for people."""
 
@@ -64,7 +65,7 @@ class ScannedSlice:
     reason: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@frozen(slots=False, eq=False, kw_only=True, shown=False)
 class AggregateSplit:
     """How the aggregates of a query are answered.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ import pyarrow as pa
 
 from evaluator.language.expression import Cast, Column, HudiExpression, In, InKeys, Literal, Operand, Unknown
 from evaluator.language.key_set import KeySet
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 from handler.catalyst.literals import type_of
 
@@ -37,7 +37,7 @@ _WIDTHS = {"byte": (-128, 127), "short": (-(1 << 15), (1 << 15) - 1), "integer":
 _FEW = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SortedKeys:
     """Distinct values in ascending order, in Spark's internal form, of the type of this name in Spark."""
 

@@ -6,12 +6,13 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaluator.language.records import frozen
 from handler.cli.exit_codes import InputError
 from handler.cli.output.consoles import print_json, stderr_console, stdout_console
 from handler.cli.table_options import table_argument, with_options, with_storage_options, with_table_options
@@ -39,7 +40,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TableArguments:
     """The arguments that every command has: the table, the folder of its index, and the form of the output."""
 

@@ -12,7 +12,6 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from rich.text import Text
 
 import sarg
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from handler.demo.checks import CHECKS
 from handler.inspection.table_report import report_table
 from handler.planning.plan import Plan
@@ -38,7 +38,7 @@ __all__ = ["DemoFilter", "SkipProof", "demo_filters", "prove", "run", "unpack_fi
 TABLE = "main_cow"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoFilter:
     """A filter as Hive wrote it (Base64), the SQL that it came from, and Hive's version."""
 
@@ -47,7 +47,7 @@ class DemoFilter:
     filter: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkipProof:
     """The rows in the skipped and in the kept files, and how many of them match."""
 

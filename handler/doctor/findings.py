@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from evaluator.language.records import frozen
 
 __all__ = ["Finding", "FindingState", "RunStatement"]
 
@@ -13,7 +14,7 @@ FindingState = Literal["ok", "warning", "failed"]
 RunStatement = Callable[[str], Sequence[Sequence[object]]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One result: the check that made it, the state, a sentence for people, and the remedy if it is not well."""
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from evaluator.binding.between import as_one_test
@@ -28,6 +27,7 @@ from evaluator.binding.operand_resolution import resolve_operand
 from evaluator.binding.operands import BoundConstant
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
@@ -53,14 +53,14 @@ _TURNED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "<=
 MAX_MEMBERS, MAX_DOUBLES = 1_000_000, 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Always:
     """TRUE on all rows, or on none."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NullTest:
     """Whether a column is NULL, or is not."""
 
@@ -68,7 +68,7 @@ class NullTest:
     is_null: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """A column beside a constant in the form of ``language.types``. NaN equals NaN and is greater than all others."""
 
@@ -77,7 +77,7 @@ class Comparison:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Members:
     """Whether a column that is not NULL is one of these values, or none of them; no value is NULL or NaN."""
 
@@ -86,7 +86,7 @@ class Members:
     is_in: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prefix:
     """Whether a text column that is not NULL starts with a text, or does not."""
 
@@ -95,14 +95,14 @@ class Prefix:
     starts: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllOf:
     """All of some tests."""
 
     tests: tuple[Test, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyOf:
     """One of some tests."""
 

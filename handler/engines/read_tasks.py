@@ -12,16 +12,17 @@ from __future__ import annotations
 import heapq
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from evaluator.language.records import frozen
 from handler.engines.slice_scan import ScanSlice, SliceScan
 from index_store.table.slice_paths import common_uri
 
 __all__ = ["ReadTask", "tasks_of"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class ReadTask:
     """Some slices of a scan. ``bytes``: the size of their files, 0 for files of unknown size."""
 

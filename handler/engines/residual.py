@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from evaluator.explain.residual import is_complete
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import HudiExpression, to_text
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.sql_text import to_sql
@@ -20,7 +21,7 @@ __all__ = ["DIALECTS", "Residual"]
 DIALECTS = (*ENGINES, "duckdb")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen(slots=False, eq=False, shown=False)
 class Residual:
     """The residual of a slice: on its rows it is TRUE exactly where the filter is, by the rules of ``engine``.
 

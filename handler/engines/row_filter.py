@@ -13,7 +13,6 @@ A conjunction is split: what pyarrow decides is applied first, and the reference
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ import pyarrow as pa
 from evaluator.language import arrow_functions as pc
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
@@ -35,7 +35,7 @@ __all__ = ["RowFilter"]
 _MAX_KNOWN = 100_000
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class RowFilter:
     """A filter on batches of a schema. It pickles; what it compiles, each process compiles for itself."""
 

@@ -9,9 +9,10 @@ scan.tasks(n)                                n pieces that pickle, balanced by b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from evaluator.language.records import frozen
 from handler.engines.datasets import to_dataset
 from handler.engines.frames import scan_polars, to_duckdb, to_pandas
 from handler.engines.read_tasks import ReadTask, tasks_of
@@ -20,7 +21,7 @@ from handler.engines.slice_scan import SliceScan
 __all__ = ["Scan"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@frozen(slots=False, eq=False, kw_only=True, shown=False)
 class Scan(SliceScan):
     """The rows of a plan's kept slices for which its filter is TRUE, in the form that an engine takes."""
 

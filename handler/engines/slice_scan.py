@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 from typing_extensions import Self
 
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
+from evaluator.language.records import frozen
 from handler.engines.row_filter import RowFilter
 from handler.rows.file_columns import nullable
 from handler.rows.slice_rows import slice_batches
@@ -33,7 +34,7 @@ BATCH_ROWS = 65_536
 SIDE_BY_SIDE = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanSlice:
     """A slice to read, and which of the scan's filters holds for it; None: every row matches."""
 
@@ -41,7 +42,7 @@ class ScanSlice:
     filter: int | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@frozen(slots=False, eq=False, kw_only=True, shown=False)
 class SliceScan:
     """What is read: small, and pickled to other processes.
 

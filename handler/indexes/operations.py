@@ -15,12 +15,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from handler.indexes.benefit import benefits_at
 from handler.indexes.entries import IndexWorkError, definition_of, known_by_hudi
 from index_store import Table, TableError, open_table
@@ -62,7 +63,7 @@ _MOMENT = 10.0
 DEFAULT_SKETCH = "min_max"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """The result of an operation on one index.
 
@@ -85,7 +86,7 @@ class Report:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Staleness:
     """How far a table is ahead of an index: files that the index does not know, and known files that are gone.
 
@@ -99,7 +100,7 @@ class Staleness:
     merged: int = 0
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class IndexWork:
     """Operations on the indexes of the table at a path. Methods raise TableError and IndexWorkError.
 

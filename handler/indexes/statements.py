@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import NoReturn
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from index_store.own.definition import SECONDARY_INDEX
 
 __all__ = ["IndexStatement", "StatementError", "parse_statement"]
@@ -48,7 +49,7 @@ class StatementError(SargoError):
         self.why = why
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexStatement:
     """``action`` is create, refresh, optimize, vacuum, drop or list; ``table`` a path.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store import TableError
 from index_store.opened_table import OpenTable
 from index_store.table.file_slices import parse_base_name, parse_log_name
@@ -14,7 +15,7 @@ from index_store.table.listing import DataFile, PartitionFiles
 __all__ = ["FileRow", "ListingReport", "PartitionRow", "report_files"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartitionRow:
     """A partition: its path as stored, its path decoded for people (``name``), and the count and bytes of its files."""
 
@@ -25,7 +26,7 @@ class PartitionRow:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRow:
     """A file of a partition: ``kind`` is "base" or "log"; ``instant`` is part of its name."""
 
@@ -36,7 +37,7 @@ class FileRow:
     instant: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListingReport:
     """The committed files of a table; with ``as_of`` only those of the file slices at ``instant``.
 

@@ -6,10 +6,9 @@ is that of ``own.advice.selectivity_score``, on the bounds of the index kind tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.explain.file_ranges import FileRanges, file_ranges, most_known
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from index_store.opened_table import OpenTable
@@ -22,7 +21,7 @@ __all__ = ["ColumnOverlap", "OverlapReport", "report_overlap"]
 MAX_COLUMNS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnOverlap:
     """The ranges of a column, by the bounds of an index kind, and how well they tell slices apart."""
 
@@ -32,7 +31,7 @@ class ColumnOverlap:
     ranges: FileRanges
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OverlapReport:
     """The columns of which bounds are known, those first that overlap most; and those of which none are.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from evaluator.statistics.distrust import Trust, reason
 from handler.planning.plan import coverage_as_dict
 from index_store import Coverage, IndexInfo, Table
@@ -18,7 +19,7 @@ from index_store.table.listing import FROM_METADATA
 __all__ = ["Distrust", "SlicesReport", "TableReport", "TimelineReport", "report_table"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Distrust:
     """Statistics of one column that are missing or not used, the reason, and the number of slices."""
 
@@ -28,7 +29,7 @@ class Distrust:
     slices: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelineReport:
     """The instants of a table: how many are completed and pending, the first and the last completed one."""
 
@@ -38,7 +39,7 @@ class TimelineReport:
     last: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlicesReport:
     """The file slices of a table at an instant.
 
@@ -53,7 +54,7 @@ class SlicesReport:
     by_partition: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TableReport:
     """A table at an instant. ``failures``: the indexes that cannot be read, and why."""
 

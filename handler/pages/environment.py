@@ -21,7 +21,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -31,6 +30,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from evaluator.language.records import frozen
 from handler.views.texts import count_text, minute_text, shortened, size_text, visible
 
 __all__ = ["Page", "json_for_scripts", "render", "render_page"]
@@ -39,7 +39,7 @@ __all__ = ["Page", "json_for_scripts", "render", "render_page"]
 _LIBRARY_EXPORTS = re.compile(r"\bexport\s*\{([^}]*)\}\s*;?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """A page, and the Content-Security-Policy that it states."""
 

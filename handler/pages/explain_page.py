@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evaluator.language.expression import to_text
+from evaluator.language.records import frozen
 from evaluator.language.sql_text import to_sql
 from handler.advise.remedies import DEFAULT_SECONDS, WhatHelps, what_helps
 from handler.pages.environment import render_page
@@ -26,7 +26,7 @@ __all__ = ["TreeStep", "explain_html", "explain_page", "explain_values", "steps_
 MAX_BLOCKERS, MAX_RESIDUALS = 30, 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TreeStep:
     """A step of writing the tree: ``open`` and ``close`` a node that joins others, a ``leaf``, or a ``note``."""
 

@@ -7,12 +7,12 @@ stairs, and a constant meets few of them; where it is not, nearly every range is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.explain.file_ranges import FileRanges, constants_of, file_ranges, most_known
+from evaluator.language.records import frozen
 from handler.advise.what_if import WhatIf
 from handler.planning.explanation import Explanation
 
@@ -25,7 +25,7 @@ _MARGIN, _LEAST = 20, 5.0
 _WIDE, _NARROW = 0.25, 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RangeChart:
     """A picture of ranges.
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.outcome import TRUE
+from evaluator.language.records import frozen
 from handler.planning.plan import Plan
 from handler.views.texts import shortened, visible
 from index_store import FileSlice
@@ -37,7 +38,7 @@ KEPT, FULL = "kept", "fully matched"
 NOT_KNOWN = "an index that is not recorded"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Category:
     """A colour of the map: its class in the style, what it means, and the number of slices."""
 
@@ -46,7 +47,7 @@ class Category:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Way:
     """A way in which slices end: ``index`` and ``condition`` say what decided, in words."""
 
@@ -56,7 +57,7 @@ class _Way:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SliceData:
     """What the scripts of a page get, and its legend. ``listed``: how many of the slices it holds one by one."""
 

@@ -7,7 +7,6 @@ what computes them is imported then, so a plan without explanation costs nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +18,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.bit_sets import bits_of_mask
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.language.outcome import describe
-from evaluator.language.records import record
+from evaluator.language.records import frozen, record
 from evaluator.language.schema import Schema
 from evaluator.language.value_texts import ordinal_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -44,7 +43,7 @@ class FilterNode:
     leaf: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ColumnReport:
     """The statistics of one column in one file slice, of one index kind. Unknown bounds and counts are None.
 
@@ -95,7 +94,7 @@ class FileLeaf:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchReport:
     """Slices that an index of whole rows skips: in ``skipped`` slices no row makes all of these conditions TRUE."""
 
@@ -116,7 +115,7 @@ class MatchReport:
         return {"kind": self.kind, "conditions": list(self.conditions), "skipped": self.skipped}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Explanation:
     """The evaluation of a bound filter on ``n`` slices by the statistics of ``providers``.
 

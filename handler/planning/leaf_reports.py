@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
+from evaluator.language.records import frozen
 from evaluator.statistics.distrust import Trust, reason
 
 __all__ = ["LeafReport", "Shortfall", "report_leaves"]
@@ -23,7 +23,7 @@ NO_BOUNDS = "its bounds are not known"
 NO_STATISTICS = "no statistics of column {}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortfall:
     """A reason why a condition does not rule out some slices, and the number of these slices."""
 
@@ -31,7 +31,7 @@ class Shortfall:
     slices: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LeafReport:
     """One condition of the filter in ``slices`` file slices.
 

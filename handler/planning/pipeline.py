@@ -15,7 +15,6 @@ Each step takes the result of the one before it; no step goes back (contract C6:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +25,7 @@ from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate
 from evaluator.language.expression import HudiExpression
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from handler.planning.formatted_columns import without_formatted_columns
@@ -52,7 +52,7 @@ __all__ = [
 OnKindFailure = Callable[[str, Exception], None]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class BoundFilter:
     """A filter bound to a table's schema. ``doubt``: why the record keys that it implies are not looked up, or ""."""
 

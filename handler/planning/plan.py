@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
 from evaluator.language.outcome import TRUE, UNKNOWN, Outcomes
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -56,7 +57,7 @@ _NOT_PICKLED = frozenset({"explanation", "kinds", "ask", "replan", "_full_counts
 _PICKLED_RESULTS = ("outcomes", "_full_rows", "_residuals", "leaves", "matches", "why_not_more", "coverage")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """Something that could not be used, so that fewer slices may have been skipped.
 
@@ -68,7 +69,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@frozen(slots=False, eq=False, kw_only=True, shown=False)
 class Plan(SliceSets, PlanRows, PlanPages):
     """The answer of ``prune`` for one table, filter and instant.
 

@@ -6,8 +6,7 @@ the same partition and file id; between two instants its files may differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from evaluator.language.records import frozen
 from handler.planning.plan import Plan, slice_as_dict
 from index_store import FileSlice
 
@@ -17,7 +16,7 @@ __all__ = ["NOT_THERE", "SKIPPED", "OneSided", "PlanDiff"]
 SKIPPED, NOT_THERE = "skipped", "not in the table"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneSided:
     """A slice that one plan keeps. ``other``: SKIPPED by the other plan, or NOT_THERE at its instant."""
 
@@ -29,7 +28,7 @@ class OneSided:
         return {**slice_as_dict(self.file_slice), "other": self.other}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class PlanDiff:
     """The kept slices of two plans.
 

@@ -14,7 +14,6 @@ changes (``_hoodie_operation``) holds rows that stand for deletions: nothing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +23,7 @@ import numpy.typing as npt
 from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.explain.ordering import Nulls, Rank, SliceOrder
 from evaluator.language.expression import HudiExpression, to_dict
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
 from evaluator.language.sql_text import to_sql
 from evaluator.language.types import Kind
@@ -47,7 +47,7 @@ MAX_COLUMNS = 5
 _CHANGE_COLUMN = "_hoodie_operation"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ResidualGroup:
     """Kept slices that share a residual (``explain.residual``): TRUE on their rows exactly where the filter is.
 
@@ -75,7 +75,7 @@ class ResidualGroup:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RowCount:
     """``count(*)`` of a filter: ``rows`` in the slices ``counted``; the slices ``to_read`` must be read."""
 
@@ -88,7 +88,7 @@ class RowCount:
         return {"rows": self.rows, "counted": len(self.counted), "to_read": len(self.to_read)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Best:
     """The best position that a row of a slice can have in a sort: the name of a ``Rank`` in lower case.
 
@@ -101,7 +101,7 @@ class Best:
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class OrderedSlices:
     """The kept slices in the order in which to read them for ``ORDER BY column LIMIT n``.
 

@@ -19,10 +19,10 @@ Facts: docs/facts/hudi-merging.md#the-package-hudi-hudi-rs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store import Table
 from index_store.storage.storage_options import read_options, split_common
 from index_store.table.merge_rule import EVENT_TIME_STRATEGY, PAYLOAD_PACKAGE
@@ -34,7 +34,7 @@ _LATEST, _BY_DEFAULT = f"{_MODEL}OverwriteWithLatestAvroPayload", f"{_MODEL}Defa
 _BY_EVENT, _BY_COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Merging:
     """How rows are merged according to a table's properties; "" for a property that is not set."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from evaluator.language.types import (
     BIGINT,
     BOOLEAN,
@@ -38,7 +38,7 @@ __all__ = ["PartitionColumns"]
 _EPOCH = datetime.date(1970, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartitionColumns:
     """The partition columns and what the paths say of them."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
+from evaluator.language.records import frozen
 from handler.rows.merge_support import why_not_merged
 from handler.rows.partition_columns import PartitionColumns
 from index_store import Table
@@ -15,7 +16,7 @@ from index_store.storage.storage import Storage
 __all__ = ["SliceSource"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SliceSource:
     """The location of a table's slices and how to read them; small, and pickled to executors.
 

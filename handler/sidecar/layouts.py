@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from handler.recently_used import RecentlyUsed
 from handler.sidecar.idl import LayoutRequest, Refused
 from handler.sidecar.requests import require
@@ -38,7 +38,7 @@ _MAX_REMEMBERED: Final = 16
 _FAMILIES = ("hoodie.index.", "hoodie.bucket.index.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayoutQuestion:
     """A checked request: a table, and the options of its index that the engine knows."""
 
@@ -46,7 +46,7 @@ class LayoutQuestion:
     options: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BucketLayout:
     """The number of buckets of each partition and the hashed columns, in order; or ``why`` there are none."""
 

@@ -10,13 +10,13 @@ Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from handler.sidecar.request_matching import ViewFiles
 from index_store import Table
 from index_store.table.file_slices import FileSlice
@@ -37,7 +37,7 @@ class NotListed(SargoError):  # noqa: N818 - a state, not a fault of the caller
         self.why = why
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class ListedFiles:
     """The f files of the n slices of a view, in its order.
 

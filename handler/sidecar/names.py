@@ -10,7 +10,6 @@ import hashlib
 import secrets
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import xxhash
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.arrow_arrays import to_binary, to_numpy
+from evaluator.language.records import frozen
 from handler.sidecar.idl import Refused
 
 __all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames", "computed_once"]
@@ -64,7 +64,7 @@ class computed_once(Generic[_Value]):  # noqa: N801 - used as functools.cached_p
         return value
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ListedNames:
     """The names of one request as they were sent.
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bitarray import bitarray
 
+from evaluator.language.records import frozen
 from handler.planning.engine_filters import filter_form
 from handler.sidecar.recording.answers import Answer, why_nothing
 from handler.sidecar.recording.records import Records
@@ -32,7 +33,7 @@ __all__ = ["PrunedNames", "Pruning"]
 _MATCHED_AT_ONCE, _HASHED_AT_ONCE = 64 << 10, 256 << 10
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class PrunedNames(Answer):
     """An answer with its bits.
 

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -44,6 +43,7 @@ import numpy.typing as npt
 from bitarray import bitarray, frozenbitarray
 
 from evaluator.evaluation.bit_sets import are_set, bits_of_mask
+from evaluator.language.records import frozen
 from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
 from index_store.table.file_slices import file_id_of, instant_of
@@ -82,7 +82,7 @@ SLICE_SKIPPED, BASE_SKIPPED, FULL = np.uint8(1), np.uint8(2), np.uint8(4)
 _MAX_BOOTSTRAP_DIGITS = 6
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ViewFiles:
     """The f files of the n slices of a view.
 
@@ -167,7 +167,7 @@ class ViewFiles:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class MatchedNames:
     """The part of an answer that depends only on the list and the view's files.
 
@@ -242,7 +242,7 @@ def names_to_skip(
     return (verdicts & SLICE_SKIPPED).astype(np.bool_) & matched.complete, why
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SelectedNames:
     """The part of an answer that is the same for all questions with this list, decision and query type.
 

@@ -7,10 +7,10 @@ A request that is malformed, too large, of another protocol, or about a table ou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import UnionType
 from typing import Any
 
+from evaluator.language.records import frozen
 from evaluator.language.zones import zone_named
 from handler.catalyst.document import without_run_numbers
 from handler.catalyst.time_zones import zone_of_java
@@ -39,7 +39,7 @@ _MAX_INSTANT, _MAX_SHOWN = 64, 200
 _BYTES = bytes | memoryview
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class Question:
     """A checked request about a table. ``notes``: reasons that belong into its answer."""
 
@@ -51,7 +51,7 @@ class Question:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class PruneQuestion(Question):
     """Which of the listed files may be skipped? ``as_of``: the instant of an as-of query."""
 
@@ -59,7 +59,7 @@ class PruneQuestion(Question):
     listed: ListedNames
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class PlanQuestion(Question):
     """Which files are to be read?
 

@@ -15,9 +15,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TextIO
 
+from evaluator.language.records import frozen
 from handler.sidecar.pages import Pages
 from handler.sidecar.recording.journal import Journal
 from handler.sidecar.recording.metrics import Metrics
@@ -40,7 +40,7 @@ _FIRST_QUESTION = ("fastavro", "pyarrow.compute", "sarg.decoding")
 _ROOT_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Sidecar:
     """A sidecar that is listening. ``metrics_port`` is None when there are no pages."""
 

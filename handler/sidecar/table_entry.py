@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from handler.sidecar.idl import Refused
 from handler.sidecar.reading.current_view import CurrentView
 from handler.sidecar.reading.looks import TableReader
@@ -29,7 +30,7 @@ class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the 
         self.may_pass = may_pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TableState:
     """What the sidecar's page shows of a table. ``age``: seconds since its timeline was read last."""
 

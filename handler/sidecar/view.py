@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from sys import getsizeof
 from typing import Literal
 
 from bitarray import frozenbitarray
 
+from evaluator.language.records import frozen
 from handler.recently_used import RecentlyUsed
 from handler.sidecar.decisions.planning import (
     EXPLAINED_AT_ONCE,
@@ -48,7 +49,7 @@ _DECISION_BYTES = 1_000
 _WEIGHED_EVERY = 32
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class FilterDecision:
     """What was planned for a query: two bits for each slice of the view."""
 

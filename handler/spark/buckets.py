@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -56,6 +55,7 @@ from pyspark.sql.types import (
 )
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, first_ring
 from index_store.formats.record_key import EMPTY, NULL
@@ -291,7 +291,7 @@ def _partition_path(rows: DataFrame, table: Table, given: str | None) -> Column:
 # -- from keys to buckets
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _NewColumns:
     """The names of the columns that are added; ``prefix`` only if it is given."""
 

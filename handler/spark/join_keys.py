@@ -28,7 +28,6 @@ from __future__ import annotations
 import datetime
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -43,6 +42,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.key_set import KeySet, has_key_sets
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 from handler.spark.distributed.python_workers import for_workers, worker_errors
 
@@ -60,7 +60,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Bloom:
     """A Bloom filter of integers or text."""
 
@@ -72,7 +72,7 @@ class Bloom:
         return any(all(self.bits[bit] for bit in _bit_positions(value, size)) for value in values)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class JoinKeys:
     """Distinct keys without NULL in the evaluator's form.
 

@@ -10,7 +10,6 @@ Most keys have no colon or comma in a value, and are taken apart by one pattern 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,13 +17,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.buckets.hashes import Values, ring_hash, ring_hashes, simple_hash, simple_hashes
 from index_store.formats.record_key import EMPTY, NULL, split_key
 
 __all__ = ["HashFields"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class HashFields:
     """The fields of the record key, and those that are hashed: in the key's order, whatever order the option has."""
 

@@ -22,12 +22,12 @@ import struct
 import uuid
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import frozen
 from index_store.buckets.hashes import LARGEST_HASH, Values, ring_hash, simple_hash
 
 __all__ = ["Layout", "Ring", "Simple", "first_ring"]
@@ -54,7 +54,7 @@ class Layout(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Simple:
     """Buckets by remainder."""
 
@@ -75,7 +75,7 @@ class Simple:
         return int(match[1]) if match and int(match[1]) < self.number else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ring:
     """Nodes in the order of their values; a bucket's number is its place among them."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import operator
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language.arrow_arrays import to_arrow, to_binary
-from evaluator.language.records import entity
+from evaluator.language.records import entity, frozen
 from index_store.formats.avro_columns import StatsRecord
 
 __all__ = ["NO_COUNT", "Side", "StatsColumns", "signed_numbers"]
@@ -63,7 +62,7 @@ class Side:
         return bits
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class StatsColumns:
     """Statistics of one column, a row for each record. ``wrappers`` are names and kinds, by their branch."""
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -28,6 +28,7 @@ from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import Declined, FilterMightMatch, StatisticsProvider
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
@@ -56,7 +57,7 @@ NOTHING = RequiredStatistics()
 LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | Declined | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnCoverage:
     """One column: in how many slices a bound or an all-null claim is usable, and how many slices have which Trust."""
 
@@ -64,7 +65,7 @@ class ColumnCoverage:
     reasons: Mapping[Trust, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """What a kind covers (C5): its name, the instant of its slices, how many they are, and each column."""
 

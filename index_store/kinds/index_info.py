@@ -16,9 +16,10 @@ tests/index_store/kinds/test_partition_stats.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from evaluator.language.records import frozen
 from evaluator.language.types import Type
 from index_store.formats.bounded.json_text import parse_json
 from index_store.kinds.expression_functions import why_not_used
@@ -52,7 +53,7 @@ NO_SUM = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class IndexInfo:
     """One index. ``state`` is "available" or "inflight"; ``columns`` are its source columns if they are known.
 

@@ -13,11 +13,11 @@ columns and types, because a column's type may change from one file to the next:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.definition import Definition
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FILES = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexedFile:
     """A base or log file of the table."""
 

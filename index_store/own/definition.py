@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from evaluator.language.records import frozen
 from index_store.storage.errors import FormatError
 
 __all__ = ["KINDS", "SECONDARY_INDEX", "SKETCHES", "Definition", "Entry", "check_name"]
@@ -23,7 +24,7 @@ FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """The text of a column or expression, and the text of a sketch of it ("" for a secondary index)."""
 
@@ -31,7 +32,7 @@ class Entry:
     sketch: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """An index. ``options`` belong to its kind: the trees of expressions and the zone in which they are computed.
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from evaluator.language.records import frozen
 from index_store.storage.storage import Storage
 from index_store.table.schema_history import DIRECTORY
 from index_store.table.timeline import Timeline
@@ -37,7 +37,7 @@ ELSEWHERE = "given "
 Instants = tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class State:
     """A table's state: (requested, completed, action) of each completed instant, and (requested, action) of the others.
 

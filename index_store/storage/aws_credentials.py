@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+
+from evaluator.language.records import frozen
 
 __all__ = ["Keys", "Provider", "keys_of", "looked_up", "read_profile"]
 
@@ -28,7 +29,7 @@ _MAX_BYTES = 1 << 20
 _OTHER_WAYS = ("role_arn", "credential_process", "sso_session", "sso_start_url", "sso_account_id", "login_session")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Keys:
     """Keys of one user or session."""
 
@@ -49,7 +50,7 @@ class Keys:
         return Provider(self.credential)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Provider:
     """``provide`` gives a credential; None: obstore finds one by itself."""
 

@@ -21,13 +21,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import pyarrow as pa
 from pyarrow import fs
 
+from evaluator.language.records import frozen
 from index_store.storage.arrow_client import ArrowClient
 from index_store.storage.client import Client
 from index_store.storage.errors import TableError
@@ -56,7 +56,7 @@ _STORES = {
 _SYSTEMS = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "abfs": "AzureFileSystem"}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Location:
     """A directory: ``root`` in the terms of the file system; ``name`` is for people, without secrets.
 

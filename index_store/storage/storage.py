@@ -18,11 +18,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from evaluator.language.records import record
+from evaluator.language.records import frozen, record
 from index_store.storage.byte_source import Bytes, ByteSource
 from index_store.storage.client import Client, LargeFileError, Listed
 from index_store.storage.errors import TableError, TransientError
@@ -61,7 +61,7 @@ class Entry:
     size: int
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Storage:
     """A directory of a file system, made by ``at``. ``root``: a URI without secrets, for messages."""
 

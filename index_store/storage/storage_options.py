@@ -16,7 +16,9 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from evaluator.language.records import frozen
 
 __all__ = [
     "COMMON",
@@ -154,7 +156,7 @@ _CREDENTIALS: Mapping[str, frozenset[str]] = {
 _TRUE, _FALSE = frozenset({"true", "1", "yes", "on", "requester"}), frozenset({"false", "0", "no", "off"})
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+@frozen(shown=False, kw_only=True)
 class S3Options:
     """S3 and compatible stores. Keys that are not given are looked up (``aws_credentials``).
 
@@ -184,7 +186,7 @@ class S3Options:
     request_timeout: float = 30.0
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+@frozen(shown=False, kw_only=True)
 class GcsOptions:
     """Google Cloud Storage. Without a token, application default credentials count.
 
@@ -203,7 +205,7 @@ class GcsOptions:
     user_project: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+@frozen(shown=False, kw_only=True)
 class AzureOptions:
     """Azure Blob Storage and Data Lake. Without key and token, Azure's default credential counts."""
 
@@ -218,7 +220,7 @@ class AzureOptions:
     endpoint: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class HdfsOptions:
     """HDFS. Hadoop's configuration files say the rest.
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from pyarrow import fs
 
+from evaluator.language.records import frozen
 from index_store.storage.aws_credentials import Keys, keys_of, read_profile
 from index_store.storage.client import Client
 from index_store.storage.storage_options import Access, AzureOptions, GcsOptions, HdfsOptions, S3Options
@@ -28,7 +29,7 @@ _TOKEN_LIFE = timedelta(hours=1)
 _AZURE_SERVICE = re.compile(r"(^|\.)(?:dfs|blob)\.")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Opened:
     """What a path or URI leads to; without a client, the file system is read through pyarrow.
 
@@ -42,7 +43,7 @@ class Opened:
     host: str | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(shown=False)
 class Parts:
     """A URI taken apart; a port is part of the host."""
 

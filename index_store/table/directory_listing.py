@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from evaluator.language.records import frozen
 from index_store.table.file_slices import FileSlice, build_slices
 from index_store.table.table import Table
 
 __all__ = ["ListedDirectories", "list_directories"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ListedDirectories:
     """The file slices of the latest instant in these directories, and the bytes of each file by path."""
 

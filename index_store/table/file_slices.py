@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from evaluator.language.records import record
+from evaluator.language.records import frozen, record
 from index_store.storage.errors import TableError
 from index_store.table.timeline import Timeline
 
@@ -47,7 +46,7 @@ _EXTERNAL = "_hudiext"
 _LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSlice:
     """The files of one file group at an instant. Paths are relative to the table.
 
@@ -77,7 +76,7 @@ class ManySlices(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class FileSlices:
     """All file slices of a table at an instant. It has a length, an order and ``[i]``.
 

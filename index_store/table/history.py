@@ -16,11 +16,12 @@ Facts: docs/facts/hudi-timeline.md#history.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
 from index_store.formats.bounded.parquet_bounds import read_texts
 from index_store.storage.errors import FormatError, TableError
@@ -35,7 +36,7 @@ _MANIFEST = re.compile(r"manifest_(\d+)")
 _FILE = re.compile(r"(\d+)_(\d+)_\d+\.parquet")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class History:
     """The archived instants below a directory, which may be absent. Files are read when an instant is looked up."""
 

@@ -15,9 +15,9 @@ Instants and numbers of records are cross-checked (``log_checks``, C10).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from evaluator.language.records import frozen
 from index_store.formats.file_map import records_of
 from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
@@ -53,7 +53,7 @@ def timeline_directory(version: int, path: str = "") -> str:
     return f"{HOODIE}/{path or 'timeline'}" if version >= 8 else HOODIE
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class MetadataTable:
     """The committed state of one table's metadata table, read when it is used. Methods raise TableError.
 

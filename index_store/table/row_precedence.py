@@ -19,10 +19,10 @@ Facts: docs/facts/hudi-merging.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store.table.file_slices import parse_log_name
 from index_store.table.merge_rule import (
     COMMIT_TIME_STRATEGY,
@@ -47,7 +47,7 @@ _LEGACY_PAYLOADS = _EVENT_PAYLOADS | {f"{PAYLOAD_PACKAGE}.EventTimeAvroPayload"}
 _COMMIT_PAYLOADS = frozenset({"", _LATEST})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowPrecedence:
     """How versions of a row are compared. It is small, and pickled to executors.
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
+from evaluator.language.records import frozen
 from index_store.formats.bounded.json_text import MAX_COMMIT
 from index_store.storage.errors import TableError, naming_table
 from index_store.storage.storage import Storage
@@ -43,7 +44,7 @@ _NAME = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?")
 _DATE_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?)?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instant:
     """One completed action: when it was requested (its name), when it completed, and its file."""
 
@@ -54,7 +55,7 @@ class Instant:
     size: int = 0
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Timeline:
     """Completed instants in the order of their names, and the names of the pending ones with their actions."""
 

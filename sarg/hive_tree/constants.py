@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import base64
 import decimal
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import frozen
 from sarg.hive_tree.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
 from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
@@ -50,7 +50,7 @@ __all__ = [
 _HIVE = "org.apache.hadoop.hive.common.type."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalDate:
     """A calendar day (proleptic Gregorian)."""
 
@@ -69,7 +69,7 @@ class LocalDate:
         return f"{sign}{abs(self.year):04d}-{self.month:02d}-{self.day:02d}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalTimestamp:
     """A date and a time of day without a zone, to the nanosecond."""
 
@@ -89,7 +89,7 @@ class LocalTimestamp:
         return f"{self.date} {self.hour:02d}:{self.minute:02d}:{self.second:02d}{fraction}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlDate:
     """java.sql.Date: milliseconds at local midnight of the writer's zone."""
 
@@ -99,7 +99,7 @@ class SqlDate:
         return hybrid_moment(self.millis // 1000)[:10]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlTimestamp:
     """java.sql.Timestamp: milliseconds, of which the whole seconds are used, and nanoseconds of the second."""
 
@@ -110,7 +110,7 @@ class SqlTimestamp:
         return f"{hybrid_moment(self.millis // 1000)}.{fraction_text(self.nanos)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ZonedTimestamp:
     """Hive's TimestampTZ."""
 
@@ -123,7 +123,7 @@ class ZonedTimestamp:
         return f"{wall_clock}.{fraction_text(self.nanos)} {self.zone}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class YearMonth:
     """INTERVAL YEAR TO MONTH."""
 
@@ -133,7 +133,7 @@ class YearMonth:
         return f"{'-' if self.months < 0 else ''}{abs(self.months) // 12}-{abs(self.months) % 12}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DayTime:
     """INTERVAL DAY TO SECOND."""
 
@@ -147,7 +147,7 @@ class DayTime:
         return f"{sign}{total // 86400} {clock}.{abs(self.nanos):09d}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A Java value: its class, and the value as in the table of this module."""
 

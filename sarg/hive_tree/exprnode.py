@@ -24,9 +24,9 @@ Facts: docs/facts/hive-kryo.md#nodes-and-their-fields.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from evaluator.language.records import frozen
 from sarg.hive_tree.constants import Constant
 
 __all__ = [
@@ -44,7 +44,7 @@ __all__ = [
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bridge:
     """The old-style function (a UDF class) that a GenericUDFBridge calls."""
 
@@ -72,7 +72,7 @@ class ExprNode:
         return fold_tree(self, lambda node: node.children_of(), _as_dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FunctionNode(ExprNode):
     """A function or operator; ``java`` is the class of the GenericUDF."""
 
@@ -89,7 +89,7 @@ class FunctionNode(ExprNode):
         return self.children
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ColumnNode(ExprNode):
     """A column; ``is_partition_or_virtual`` is Hive's isPartitionColOrVirtualCol."""
 
@@ -99,7 +99,7 @@ class ColumnNode(ExprNode):
     type: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ConstantNode(ExprNode):
     """A constant; a ``value`` of None is NULL."""
 
@@ -107,7 +107,7 @@ class ConstantNode(ExprNode):
     type: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FieldNode(ExprNode):
     """A field of a struct, or of each struct of a list."""
 
@@ -120,7 +120,7 @@ class FieldNode(ExprNode):
         return (self.struct,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class DynamicNode(ExprNode):
     """A bound of a semi-join; its value is never in the bytes."""
 
@@ -128,7 +128,7 @@ class DynamicNode(ExprNode):
     type: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OtherNode(ExprNode):
     """A node class that filters of scans do not use, such as ExprNodeColumnListDesc."""
 

@@ -16,9 +16,9 @@ Facts: docs/facts/hive-search-argument.md#wire-form.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import frozen
 from sarg.hive_tree.constants import Constant, NodeBudget, constant_of
 from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
@@ -32,7 +32,7 @@ _DYNAMIC = "org.apache.hadoop.hive.ql.plan.DynamicValue"
 _OPERATORS = ("OR", "AND", "NOT", "LEAF", "CONSTANT")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PredicateLeaf:
     """``operator column literal``; IN and BETWEEN have ``literals``. A run-time value has the class DynamicValue."""
 
@@ -47,7 +47,7 @@ class PredicateLeaf:
         return sum(1 if literal is None else literal.weight() for literal in (self.literal, *(self.literals or ())))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _KnownLeaves:
     """Leaves by the ``id`` of the Java object that they were built of, and how many nodes more of them may have."""
 
@@ -55,7 +55,7 @@ class _KnownLeaves:
     budget: NodeBudget
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ArgumentTree:
     """OR, AND, NOT, LEAF or CONSTANT (a TruthValue such as YES_NO_NULL)."""
 
@@ -65,7 +65,7 @@ class ArgumentTree:
     constant: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SearchArgument:
     """Both trees of a SearchArgument and its leaves. A version with one tree has that tree twice."""
 

@@ -22,6 +22,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluator.language.records import frozen
+
 WRAPPERS = {
     "int": "java.lang.Integer",
     "long": "java.lang.Long",
@@ -79,7 +81,7 @@ class Shape(enum.Enum):
     PRIMITIVE_ARRAY = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generic:
     """A type with its arguments, as declared: ``java.util.Map<java.lang.String, ?>``."""
 
@@ -87,7 +89,7 @@ class Generic:
     arguments: tuple[Generic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """One value to read. ``primitive`` is set for a Java primitive, ``known`` when the class is not in the bytes.
 
@@ -105,7 +107,7 @@ class Slot:
 TAGGED = Slot("")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """How one class is written.
 

@@ -24,7 +24,7 @@ MAX_VALUE_DEPTH       32             lists in lists in a constant
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from evaluator.language.records import frozen
 
 MAX_INPUT = 16 * 1024 * 1024
 MAX_BASE64 = 24 * 1024 * 1024
@@ -44,7 +44,7 @@ MAX_VALUE_DEPTH = 32
 CHARACTERS_PER_NODE = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What one decoding may cost.
 

@@ -14,9 +14,9 @@ Facts: docs/facts/hive-kryo.md#kryo-generations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from evaluator.language.records import frozen
 from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.layout import load_layouts
 from sarg.kryo.limits import MAX_TOTAL_OBJECTS
@@ -30,7 +30,7 @@ _TEXT = "org.apache.hadoop.io.Text"
 _JSON_READER = "org.apache.hadoop.hive.serde2.json.HiveJsonReader"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """A way to read: ``tables`` are merged in order. ``only_if_seen`` is a class that an earlier one must have met."""
 

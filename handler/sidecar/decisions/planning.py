@@ -20,7 +20,6 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from bitarray import frozenbitarray
 from rich.console import Console
@@ -28,6 +27,7 @@ from rich.console import Console
 from evaluator.binding.required_statistics import required_statistics_of
 from evaluator.functions.conversions import keeps_value
 from evaluator.language.expression import Call, Cast, Column, HudiExpression, If, Literal, Unknown, to_text, walk
+from evaluator.language.records import frozen
 from evaluator.language.types import Type
 from handler.advise.remedies import what_helps
 from handler.planning.engine_filters import (
@@ -79,7 +79,7 @@ _FUNCTION_PARTS = 800
 _OBJECTS_PER_NODE = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterQuery:
     """A filter as the engine sent it, the engine whose rules it follows, and the session's time zone or None.
 
@@ -108,7 +108,7 @@ class FilterQuery:
         return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PlanningLimits:
     """What planning one filter may cost. ``is_last``: a filter beyond them skips nothing; else TooExpensive is raised.
 
@@ -142,7 +142,7 @@ class TooExpensive(Exception):  # noqa: N818 - a choice of the way, not a fault
     """The filter exceeds limits that are not the last ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PlannedFilter:
     """What a plan says of the n slices of a table.
 

@@ -37,13 +37,13 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
 from pyarrow import fs
 
+from evaluator.language.records import frozen
 from handler.sidecar.decisions.planning import (
     FilterQuery,
     PlannedFilter,
@@ -87,7 +87,7 @@ _AGAIN_SECONDS = 0.5
 _GRACE_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TableSource:
     """A table as a view of the sidecar has it.
 
@@ -105,7 +105,7 @@ class TableSource:
     files: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PlanningJob:
     """A filter to plan or to explain, or of which to find out what would help."""
 

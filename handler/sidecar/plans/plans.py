@@ -19,12 +19,12 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 
 from evaluator.evaluation.bit_sets import mask_of_bits
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import MAX_UNKNOWN_PARTITIONS, Refused
 from handler.sidecar.listed_files import ListedFiles, NotListed
@@ -50,7 +50,7 @@ _SHARE_OF_FILTER = 0.6
 _SHARE_OF_QUERIES = 4
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class PlannedFiles:
     """An answer.
 

@@ -25,10 +25,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import TypeVar
 
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from handler.sidecar.decisions.planning import cut_text
 from handler.sidecar.reading.looks import Look, Signature, TableReader
 from handler.sidecar.settings import Settings
@@ -52,7 +52,7 @@ _MAX_DOUBTS = 64
 _MAX_WHY, _MAX_CAUSE = 1000, 160
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Threads:
     """Threads for looks, and for openings and plans: a look that hangs delays no plan."""
 
@@ -60,7 +60,7 @@ class Threads:
     work: Executor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Opened:
     """A view, the signature of what was opened, and when the look before it began."""
 

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from evaluator.language.records import frozen
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from index_store import Table
 from index_store.own.store.locations import version_names
@@ -36,7 +37,7 @@ from index_store.table.reads import TIMELINE, begin_look, begin_opening
 __all__ = ["Look", "Signature", "TableReader"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """What changes with every commit to a table or its own indexes. ``folder``: where the timeline is."""
 
@@ -51,7 +52,7 @@ class Signature:
         return hashlib.blake2b(repr(self).encode(), digest_size=16).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """A look: the signature, and the storage that knows what was read for it."""
 

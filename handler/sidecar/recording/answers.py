@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from evaluator.language.records import frozen
 from handler.sidecar.recording.audit import SkippedFile
 from handler.sidecar.view import FilterDecision, View
 
 __all__ = ["Answer", "why_nothing"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(slots=False, kw_only=True)
 class Answer:
     """The content of a report.
 

@@ -25,7 +25,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +33,7 @@ from pyarrow import fs, parquet
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, column_names
+from evaluator.language.records import frozen
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
@@ -60,7 +60,7 @@ _UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SkippedFile:
     """A file slice to read, and the filter that no row of it may satisfy.
 

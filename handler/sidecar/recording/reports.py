@@ -12,8 +12,9 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from evaluator.language.records import frozen
 from handler.sidecar.roots.allowed_roots import AllowedTable
 from handler.sidecar.view import FilterDecision, View
 from handler.views.texts import visible
@@ -21,7 +22,7 @@ from handler.views.texts import visible
 __all__ = ["AnswerReport", "Reports", "list_of_reports"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(slots=False, eq=False, kw_only=True)
 class AnswerReport:
     """One answer.
 

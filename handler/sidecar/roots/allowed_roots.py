@@ -22,12 +22,12 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from pyarrow import fs
 
+from evaluator.language.records import frozen
 from handler.sidecar.idl import Refused
 from handler.sidecar.roots.cluster_names import HADOOP_SCHEMES, ClusterNames, Place
 from handler.sidecar.roots.locations import read_location
@@ -46,7 +46,7 @@ _MAX_LENGTH = 4096
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllowedTable:
     """The location of a table, the same for all its spellings; and of a local one its root and sandboxed files."""
 
@@ -55,7 +55,7 @@ class AllowedTable:
     filesystem: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Root:
     """``place``: the normal form of scheme and authority. ``start``: the URI of the root without its path."""
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from py4j.protocol import Py4JError
@@ -28,6 +27,7 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
+from evaluator.language.records import frozen
 from handler.catalyst.translation import condition_of
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.analysis import analyse, named_relation, schema_text
@@ -73,7 +73,7 @@ _RUN_TIME_LITERAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableNames:
     """How conditions name the table: its qualifier, and for each name of theirs the number of parts that are it."""
 

@@ -8,13 +8,13 @@ Most of the analyser's time is for the filter, and not for what is in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
+from evaluator.language.records import frozen
 from handler.planning.qualified_names import Qualifier
 from handler.spark.catalyst.analysis import (
     AnalysedPart,
@@ -60,7 +60,7 @@ def _is_cast(items: Items) -> bool:
     return str(items[0]["class"]).endswith(".expressions.Cast")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Joined:
     """An analysed filter whose condition joins others by AND, and where the nodes of each of them are."""
 

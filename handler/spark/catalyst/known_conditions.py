@@ -18,13 +18,13 @@ Column is not remembered: its text is not its meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from evaluator.language.expression import HudiExpression
+from evaluator.language.records import frozen
 from handler.catalyst.translation import condition_of
 from handler.spark.catalyst.constants import Items
 from handler.spark.catalyst.known_settings import KnownSettings
@@ -42,7 +42,7 @@ _MAX_CONDITIONS = 512
 _MAX_TEXT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _KnownCondition:
     expression: HudiExpression
     functions: OwnFunctions

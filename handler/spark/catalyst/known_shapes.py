@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from evaluator.language.records import frozen
 from handler.catalyst.tree import class_name
 from handler.spark.catalyst.constants import Items, has_constants
 from handler.spark.catalyst.known_settings import KnownSettings
@@ -33,7 +33,7 @@ _INT = 2**31
 _MAX_SHAPES = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Constant:
     """A literal of Catalyst's JSON, and its type with what else the analyser knows of it."""
 
@@ -42,7 +42,7 @@ class _Constant:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """``key``: the same for texts of one shape, over one relation and in one zone."""
 

@@ -12,11 +12,11 @@ From 4.2 on a name is Spark's own where the session has no function of that name
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from evaluator.language.records import frozen
 from handler.spark.catalyst.java_classes import java_class, java_object
 from handler.spark.catalyst.sessions import line_of
 
@@ -26,7 +26,7 @@ _CATALYST = "org.apache.spark.sql.catalyst"
 _HAS_PATHS = (4, 2)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Fact:
     """What a method of an object of the JVM answered."""
 
@@ -39,7 +39,7 @@ class _Fact:
         return bool(getattr(self.asked, self.method)(*self.arguments).equals(self.answer))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnFunctions:
     """Names that meant Spark's own functions, with the facts that say so."""
 

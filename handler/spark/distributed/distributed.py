@@ -15,7 +15,7 @@ An explanation (what each condition did, why not more was skipped) reads the col
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from evaluator.evaluation.evaluate import Evaluation, MightContain, StatisticsPr
 from evaluator.language import outcome
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Constant
+from evaluator.language.records import frozen
 from handler.spark.distributed.driver_views import SlicesFromRuns, lazy_providers
 from handler.spark.distributed.executor_evaluation import (
     ExecutorEvaluation,
@@ -143,7 +144,7 @@ def _slices_of(stored: StoredSlices, items: Sequence[FileSlice]) -> FileSlices:
     return FileSlices(stored.instant, stored.source, items, stored.note)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class _DistributedAt(TableAtInstant):
     run: Run
     table: Table
@@ -177,7 +178,7 @@ class _ExecutorError(SargoError):
     """A failure on an executor, with the message that it had there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class _DistributedStatistics(TableStatistics):
     at: _DistributedAt
     stored: StoredProviders

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from evaluator.evaluation.statistics_evaluation import LeafOutcomes, RowIndices
 from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
+from evaluator.language.records import frozen
 from handler.spark.distributed.chunks import slices_from_arrow, slices_to_arrow
 from handler.spark.distributed.stored_statistics import StoredProviders, StoredSlices
 from index_store import FileSlice
@@ -29,7 +29,7 @@ from index_store import FileSlice
 __all__ = ["ExecutorEvaluation", "RunOutcomes", "evaluate_run", "joined_leaves", "joined_outcomes"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunOutcomes:
     """The outcomes of one run of slices, compressed for the way to the driver.
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from handler.spark.distributed.python_workers import for_workers, worker_errors
 from index_store.storage.errors import TableError
 
@@ -54,7 +54,7 @@ def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> lis
     return results
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Failure:
     path: str
     why: str

@@ -21,12 +21,13 @@ import posixpath
 import threading
 import uuid
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyarrow import fs, parquet
 
+from evaluator.language.records import frozen
 from handler.recently_used import RecentlyUsed
 from index_store.storage.errors import TableError
 from index_store.storage.file_systems import Location, locate
@@ -41,7 +42,7 @@ _STATES = 4
 KEPT_MEGABYTES = "SARGO_KEPT_MEGABYTES", 256
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SharedFolder:
     """A folder at a path or URI; ``options`` are those of its file system. Methods raise TableError."""
 
@@ -174,7 +175,7 @@ class SharedFolder:
             raise TableError(f"{location.name}/{name}", f"the shared folder cannot be used: {shown}") from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kept:
     value: object
     nbytes: int

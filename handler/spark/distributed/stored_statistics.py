@@ -9,7 +9,7 @@ explanations on the driver read all of them.
 from __future__ import annotations
 
 import json
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ import index_store
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.errors import SargoError
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
 from handler.spark.distributed.chunks import (
@@ -52,7 +53,7 @@ FORMAT = 2
 _SLICES, _PARTITIONS = "slices.json", "partitions.json"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class StateFolder:
     """A table as of an instant, and the folder of its statistics. It is small: every task carries it.
 
@@ -110,7 +111,7 @@ class StateFolder:
         )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class StoredSlices:
     """The slices of a state: ``folder`` is its folder, ``files`` hold ``run`` slices each but the last."""
 
@@ -160,7 +161,7 @@ class StoredSlices:
         return FileSlices(self.instant, self.source, items, self.note)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class StoredStatistics:
     """The statistics of one index kind for a question: columns in ``files``, if the kind has any.
 
@@ -208,7 +209,7 @@ class StoredStatistics:
         return cls(plain["kind"], plain["order"], columns, tuple(plain["files"]), plain["failure"])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class StoredProviders:
     """The statistics of all index kinds of a table for some questions."""
 

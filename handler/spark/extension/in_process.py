@@ -21,11 +21,11 @@ import os
 import secrets
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO, cast
 
 from pydantic import SecretStr
 
+from evaluator.language.records import frozen
 from handler.sidecar.roots.any_table import AnyTable
 from handler.sidecar.run import Sidecar, running
 from handler.sidecar.settings import Settings
@@ -39,7 +39,7 @@ _LOGGER = logging.getLogger("sargo.sidecar")
 _LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class InProcess:
     """A sidecar that runs in this process: where it listens, and the secret that a question carries."""
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from pyspark.sql import SparkSession
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from handler.spark.catalyst.known_settings import KnownSettings, known_settings
 
 __all__ = [
@@ -133,7 +134,7 @@ FROM_SESSION: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadOptions:
     """What options ask for. ``table`` are those that ``open_table`` takes; None where nothing is asked for."""
 

@@ -15,7 +15,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -23,6 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from evaluator.language.records import frozen
 from handler.rows.slice_rows import instants_in_int96
 from handler.rows.slice_source import SliceSource
 from handler.spark.distributed.python_workers import for_workers, worker_errors
@@ -37,7 +38,7 @@ _FILES_PER_TASK = 64
 _MAX_KEPT = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFacts:
     """Size in bytes and time of the last change in milliseconds; for a remote file that of its commit, in UTC."""
 
@@ -45,7 +46,7 @@ class FileFacts:
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesOfSchema:
     """Base files with the same columns in the same types. ``facts``: of each file; of none, if executors read them."""
 
@@ -54,7 +55,7 @@ class FilesOfSchema:
     facts: Mapping[str, FileFacts] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Footer:
     key: str
     schema: pa.Schema

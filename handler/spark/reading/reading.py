@@ -20,7 +20,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Literal, get_args
 
@@ -29,6 +28,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from handler.planning.arguments import check_session
 from handler.planning.plan import Plan
 from handler.rows.slice_rows import slice_batches
@@ -110,7 +110,7 @@ def read(
     return question.filtered(spark, frame)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Question:
     """What is asked of a table: its rows, or aggregates of them, under conditions, as of an instant or the latest."""
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.storage.errors import FormatError
 
 __all__ = ["StoredBatch", "check_batches", "read_batch"]
@@ -55,7 +55,7 @@ def check_batches(data: pa.Buffer, most: int) -> int:
     return batches
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredBatch:
     """One record batch as it is stored.
 

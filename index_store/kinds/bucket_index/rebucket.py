@@ -14,11 +14,11 @@ Sizes are those of the file groups' files; new buckets are expected to get equal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store.buckets.layouts import Ring
 from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["BucketSplit", "GroupSplit", "NodeSplit", "RebucketPlan", "plan_rebucket", "plan_ring_split"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BucketSplit:
     """A bucket, and the buckets that its rows go to."""
 
@@ -36,7 +36,7 @@ class BucketSplit:
     into: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupSplit:
     """The same for a file group of a table: ``bytes`` in its files now, ``rows`` where ``column_stats`` count them."""
 
@@ -58,7 +58,7 @@ class GroupSplit:
         return None if self.rows is None else self.rows / len(self.into)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RebucketPlan:
     """From ``old`` to ``new`` buckets: what every bucket splits into, and the file groups of the table that do.
 
@@ -72,7 +72,7 @@ class RebucketPlan:
     kept: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NodeSplit:
     """A node of a partition's ring, and where Hudi would split it: None when it is too small.
 

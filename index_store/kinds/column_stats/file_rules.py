@@ -7,12 +7,13 @@ bounds come from the footer with its gaps; log files are Avro, and their bounds 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, array_dtype, filler
 from evaluator.statistics.distrust import (
@@ -47,7 +48,7 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class FileStatistics:
     """Statistics of one column, a row for each record: ``(m,)`` arrays, ``file_index`` the file in ``SliceFiles``.
 

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import frozen
 from index_store.formats.keys import partition_id
 from index_store.table.file_slices import FileSlices
 
 __all__ = ["SliceFiles"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SliceFiles:
     """The f files of all slices in one row.
 

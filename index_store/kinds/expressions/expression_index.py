@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ import numpy.typing as npt
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import Declined, StatisticsProvider
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -77,7 +78,7 @@ def make(table: Table, slices: FileSlices) -> ExpressionIndex | None:
     return ExpressionIndex(table, slices, table.metadata)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Index:
     """One index that is used: its partition of the metadata table, and the function and the column that it is of."""
 

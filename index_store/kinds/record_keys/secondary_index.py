@@ -38,7 +38,6 @@ docs/facts/hudi-record-and-secondary-index.md#secondary-index.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,6 +45,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.statistics_provider import Declined
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
@@ -309,7 +309,7 @@ class SecondaryIndex(KeyLookupKind):
         return self._keys.rows - int(known.null_count.sum())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Index:
     """One index. Methods raise TableError and FormatError."""
 

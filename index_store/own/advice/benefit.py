@@ -14,13 +14,14 @@ index some files are drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.advice.selectivity_score import (
     SelectivityScore,
     score_of_counts,
@@ -46,7 +47,7 @@ __all__ = ["Benefit", "benefits_of"]
 MAX_FILES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Benefit:
     """The score of one sketch of an index; ``drawn``: the number of files that it was computed from."""
 
@@ -75,7 +76,7 @@ def benefits_of(table: Table, index: OwnIndex, most_files: int = MAX_FILES) -> l
     return benefits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _OneEntry:
     """An index restricted to one of its sketches."""
 

@@ -20,13 +20,14 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from index_store.own.advice.sample import InMemory, Sample
@@ -57,7 +58,7 @@ _TEXT = re.compile(r"\s*(sort|order|zorder|z-order)\s+by\s*\(?([^()]+)\)?\s*", r
 _BITS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortOrder:
     """Columns by which rows are sorted in turn, or, with ``curve``, along a Z-order curve."""
 
@@ -79,7 +80,7 @@ def parse_sort_order(text: str) -> SortOrder:
     return SortOrder(columns, match[1].lower().startswith("z"))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SampledRows:
     """Rows of a sample: by partition a table of columns in plain form (``sketches.values``).
 
@@ -99,7 +100,7 @@ class SampledRows:
         return sum(table.num_rows for table in self.by_partition.values())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SimulatedLayout:
     """Simulated files as file slices, an index of their bounds, and how many real slices each stands for (m,)."""
 
@@ -203,7 +204,7 @@ def simulate_layout(
     return SimulatedLayout(slices, kind, np.array(weights) * scale)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Sorted:
     """The rows of a partition in the simulated order.
 

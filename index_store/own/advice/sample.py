@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID, FILES, NewFiles
 from index_store.own.builders.local import LocalBuilder
 from index_store.own.builders.sketching import SketchPlan
@@ -45,7 +46,7 @@ NAME = "sample"
 TIMED_FILES, TIMED_SECONDS = 8, 2.0
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class InMemory:
     """The statistics of some files in memory (``own_index.IndexedFiles``); ``rows`` have the ids of the files."""
 
@@ -74,7 +75,7 @@ def row_indices_of_ids(files: pa.Table, rows: pa.Table) -> npt.NDArray[np.int64]
     return indices
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableTotals:
     """The files, bytes and partitions of the whole table, and the bytes of a list of its files."""
 
@@ -94,7 +95,7 @@ class TableTotals:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(slots=False, eq=False, kw_only=True)
 class Sample:
     """Sketches of the files of some slices of a table.
 

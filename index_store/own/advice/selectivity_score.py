@@ -32,7 +32,6 @@ lo. No pair is compared, so the cost is that of sorting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated
 
@@ -65,7 +65,7 @@ AT_LEAST, AT_MOST, ABOUT, EXACT = "at least", "at most", "about", ""
 _COMPARISONS = 500_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SelectivityScore:
     """A score from 0 to 100, and the number of slices that a typical equality leaves, of ``slices``.
 
@@ -161,7 +161,7 @@ def ranks_of(values: Any) -> npt.NDArray[np.int64]:
     return ranks
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Ranges:
     """Ranges that may hold values: comparable ends, whether an end is open, and the slice of each."""
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -33,6 +32,7 @@ from evaluator.binding.operands import BoundFunction, columns_of
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import Kind, Type
@@ -101,7 +101,7 @@ def _number(text: str, of: Type) -> object:
     return Decimal(text) if of.kind is Kind.DECIMAL else Fraction(text)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Expression:
     """An expression of an index: its tree, over the columns of a table, in a zone."""
 

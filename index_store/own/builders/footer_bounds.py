@@ -6,9 +6,9 @@ A column of which the footer proves less is left out, and its rows are read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from evaluator.language.records import frozen
 from index_store.own.sketches.min_max import cut_off, raised
 from index_store.own.sketches.values import value_bytes
 from index_store.table.file_types import FileType
@@ -17,7 +17,7 @@ from index_store.table.footer_values import FooterValues, footer_values
 __all__ = ["FooterBounds", "footer_bounds"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FooterBounds:
     """One column: its type in the file, how many values are NULL, and the bytes of its bounds (None: no value)."""
 

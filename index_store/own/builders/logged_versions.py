@@ -16,7 +16,6 @@ whose ordering value is NULL, 0 or of another type. What is not hidden is not al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 
 __all__ = ["LoggedRecords", "LoggedVersions", "Orderings", "orderings_of", "versions_of"]
 
@@ -32,7 +32,7 @@ Mask = npt.NDArray[np.bool_]
 MAX_TEXT = 64
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Orderings:
     """``(n,)`` ordering values: int64, or the bytes of ASCII text. ``known``: those that can be compared."""
 
@@ -45,7 +45,7 @@ class Orderings:
         return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class LoggedRecords:
     """The records of one block of a log file.
 
@@ -61,7 +61,7 @@ class LoggedRecords:
     final: Mask | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class LoggedVersions:
     """What the records of all blocks hide.
 
@@ -145,7 +145,7 @@ def versions_of(blocks: Sequence[LoggedRecords], *, by_commit: bool, has_orderin
     return LoggedVersions(keys.dictionary, always, newest, ~unsure & ~always, parts)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class _Records:
     """All records side by side. ``plain``: the ordering value is known and none that stands for "no value"."""
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.own.builder import FILE_ID
 from index_store.own.builders.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
@@ -68,7 +68,7 @@ def sketch_field(on: str, sketch: str, field: str) -> str:
     return f"{on}:{sketch}:{field}"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Target:
     """A column of the table, or an expression, and its sketches, at most one of each name."""
 
@@ -95,7 +95,7 @@ class Target:
         ]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SketchPlan:
     """All targets of an index, which are sketched in one pass over each file."""
 

@@ -15,13 +15,13 @@ not known to be committed, ordering values of several types, or other bytes than
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind
 from index_store.formats.log_file import CDC, COMMAND, DELETE, LogBlock, deleted_records, read_log_blocks
 from index_store.own.builders.logged_versions import (
@@ -55,7 +55,7 @@ _KINDS = {
 _COMPARED = frozenset({*_KINDS, Kind.TINYINT, Kind.SMALLINT, Kind.DECIMAL})
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class MergedSlice:
     """The log files of a slice, read and compared. ``log_bytes`` is their size."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID, FILES, Aggregating, Builder, NewFiles, Progress
 from index_store.own.builders.aggregates import AGGREGATES, united
 from index_store.own.maintenance.table_files import partitions_of, with_ids
@@ -31,7 +32,7 @@ _PARTITION = "partition"
 _ID = FILES.field(FILE_ID)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Built:
     """The files that have rows now, with ids from 0 on; and the files that have none (``unread``).
 

@@ -7,13 +7,14 @@ left out, with the reason, beyond the limits, and where nothing tells which rows
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.records import frozen
 from index_store.own.maintenance.table_files import TABLE_FILES, table_files
 from index_store.own.store.merged_slices import SEPARATOR, merged_parts
 from index_store.table.file_slices import FileSlice, parse_base_name
@@ -30,7 +31,7 @@ MAX_LOGS, LOG_BYTES, BASE_BYTES = 200, 64 << 20, 1 << 30
 _BOOTSTRAPPED = "00000000000001"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SketchedFiles:
     """What an index of sketches should know.
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID, FILES, MakeBuilder, NewFiles, Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
@@ -44,7 +45,7 @@ __all__ = ["MAX_BUILDS", "RETENTION", "OperationResult", "Removed", "create", "d
 MAX_BUILDS = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OperationResult:
     """What an operation did, and what it cost.
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import timedelta
 
+from evaluator.language.records import frozen
 from index_store.own.store.folder import VERSIONS, Folder, age_of
 from index_store.own.store.versions import (
     DamagedVersionError,
@@ -36,7 +36,7 @@ RETENTION = timedelta(days=7)
 LATE_LISTING = timedelta(minutes=15)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Removed:
     """How many versions and other files were removed, and the bytes of all of them."""
 

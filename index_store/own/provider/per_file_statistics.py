@@ -19,13 +19,14 @@ Pitfalls P13, P14 and P19 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import array_dtype, filler
@@ -48,7 +49,7 @@ Mask = npt.NDArray[np.bool_]
 _MARGIN_MICROS, _MARGIN_DAYS = 2 * 86_400_000_000, 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class StoredFilters:
     """What a sketch of this name has stored of k files."""
 
@@ -56,7 +57,7 @@ class StoredFilters:
     stored: Stored
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(slots=False, eq=False, kw_only=True)
 class PerFileStatistics:
     """Statistics of one column in k files that have the column in the same type.
 

@@ -13,7 +13,6 @@ a look-up reads the bits that it asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language.arrow_arrays import to_arrow, to_numpy
+from evaluator.language.records import frozen
 from index_store.kinds.statistics_memory import KeptArrays
 from index_store.own.provider.per_file_statistics import PerFileStatistics
 from index_store.own.sketches import parse_sketch
@@ -36,7 +36,7 @@ Files = npt.NDArray[Any]
 _PARTS = "parts"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class _Part:
     """The filters of k files: ``file`` (k,), the name of their sketch, and what it has stored of them."""
 
@@ -52,7 +52,7 @@ class _Part:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SliceFilters:
     """The filters of the files of n slices."""
 

@@ -16,12 +16,13 @@ file, has neither bounds nor parts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics
@@ -41,7 +42,7 @@ Mask = npt.NDArray[np.bool_]
 Files = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class IndexedColumn:
     """What one index knows of one column: statistics of files, each with the numbers of the files in ``SliceFiles``."""
 

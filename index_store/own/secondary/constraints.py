@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +34,7 @@ from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language import arrow_functions as pc
 from evaluator.language.key_set import KeySet
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from index_store.own.provider.per_file_statistics import is_ancient
@@ -61,7 +61,7 @@ _MAX_VALUES = 10_000
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyRanges:
     """Ranges of keys, the leaves that they follow from, and how many columns of the key they constrain.
 
@@ -76,7 +76,7 @@ class KeyRanges:
     narrower: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pieces:
     """The ranges of one column's piece, in order; ``points``: each of them is a single piece."""
 

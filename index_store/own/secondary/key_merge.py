@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
@@ -26,6 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.own.secondary.keys import after, leading_of
 from index_store.own.secondary.sorted_table import SortedTable
 
@@ -84,7 +84,7 @@ class SortedPieces(Sequence[bytes]):
         return SortedPieces(self.array.filter(pa.array(mask)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeySpan:
     """A block, and the keys from ``begin`` up to ``end`` that its entries may begin with, or those of its next ones."""
 

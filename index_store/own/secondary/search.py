@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.secondary.entry_block import BlockCache, EntryBlock
 from index_store.own.secondary.key_merge import KeySpan, SortedPieces, find_groups, spans_of
 from index_store.own.secondary.keys import Range, key_range
@@ -124,7 +124,7 @@ def _distinct(batches: Iterable[Groups]) -> Groups:
     return np.unique(np.concatenate(held))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _BlockRun:
     """Neighbouring blocks, and for each the ranges that it may have keys of; None: all of their keys are in a range."""
 

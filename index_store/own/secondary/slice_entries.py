@@ -21,12 +21,12 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from evaluator.language.types import BIGINT, Type
 from index_store.own.builders.sketching import SketchPlan, sketch_rows
 from index_store.own.definition import Definition
@@ -78,7 +78,7 @@ class _NotKnownError(Exception):
     """The entries of the slice are unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """What is known of a slice beside its entries: statistics by name (``build.sketching``), or why it is unknown."""
 

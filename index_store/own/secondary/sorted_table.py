@@ -15,13 +15,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import xxhash
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.formats.bounded.arrow_blocks import check_batches
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
 from index_store.own.secondary.entry_block import EntryBlock
@@ -227,7 +227,7 @@ def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = N
     yield from SortedTable.open(folder, stored).between(lo, hi)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class SortedTable:
     """A file whose index has been read and checked.
 

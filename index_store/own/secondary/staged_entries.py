@@ -10,12 +10,12 @@ changed are still staged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.builder import Progress
 from index_store.own.maintenance.table_files import table_files
 from index_store.own.secondary.entries import ENTRIES
@@ -45,7 +45,7 @@ def _is_log(path: str) -> bool:
     return path.rpartition("/")[2].startswith(".")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableSlices:
     """The slices of a table as of its latest completed instant: ``files`` by name, and all files with their sizes.
 

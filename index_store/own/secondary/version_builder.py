@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID, FILES, Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import OperationResult
@@ -48,7 +49,7 @@ from index_store.storage.errors import TableError
 __all__ = ["KnownGroups", "VersionBuilder", "version_builder"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownGroups:
     """The file groups that a version knows, by name: their numbers and their files; and all of their files.
 
@@ -98,7 +99,7 @@ def version_builder(folder: Folder, memory: int, progress: Progress | None) -> I
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionBuilder:
     """Reads slices once and writes versions of them. Methods raise TableError; then they leave no files."""
 

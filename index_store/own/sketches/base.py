@@ -17,7 +17,6 @@ no sketch counts NULLs again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -26,6 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.values import bytes_of
@@ -47,7 +47,7 @@ __all__ = [
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Batch:
     """Some rows of one column of a file, in plain form (``values.plain_array``), and the column's type in the file."""
 
@@ -87,7 +87,7 @@ class Collector(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class FileBounds:
     """``(f,)`` for f files: ``lo <= x <= hi`` for every value x of a file, where known."""
 
@@ -97,7 +97,7 @@ class FileBounds:
     hi_known: Mask
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class FileParts:
     """Parts of files: ``(k,)`` ranges that together hold all values of a file; ``file`` is the file of each, ascending.
 
@@ -109,7 +109,7 @@ class FileParts:
     known: Mask
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class SketchStatistics:
     """What one sketch says of one column in f files; None for what it does not keep.
 
@@ -123,7 +123,7 @@ class SketchStatistics:
     might_contain: Callable[[Sequence[object]], Mask] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Stored:
     """What one sketch stored of files that have one type for the column, as Arrow arrays by field.
 

@@ -30,10 +30,10 @@ import weakref
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluator.language.records import frozen
 from index_store.storage.client import Client
 from index_store.storage.errors import TableError
 from index_store.storage.storage import READ_WHOLE, Storage
@@ -54,7 +54,7 @@ def new_token() -> str:
     return uuid.uuid4().hex[:16]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stat:
     """A file of the folder: its path in it, its size in bytes, and when it was written, in seconds since 1970."""
 

@@ -10,9 +10,9 @@ Hudi, Hive and Spark do not read names that begin with a dot as data of a table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluator.language.records import frozen
 from index_store.own.definition import check_name
 from index_store.own.presence import DIRECTORY, OTHERS
 from index_store.own.store.folder import VERSIONS, Folder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["DIRECTORY", "OTHERS", "IndexLocation", "folder_of", "indexes_of", "version_names"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexLocation:
     """The location of an index. ``index`` is None when it cannot be read; then ``fault`` says why."""
 

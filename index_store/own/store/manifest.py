@@ -12,13 +12,14 @@ Everything works on whole columns, for millions of files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID, FILES
 from index_store.own.store.folder import Folder, new_token
 from index_store.own.store.stored_table import StoredTable, read_table, write_table
@@ -37,7 +38,7 @@ DELTA = pa.schema(
 MAX_IDS = 2**31
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileList:
     """Files by ascending id (the schema FILES), and the builds that have their statistics."""
 
@@ -45,7 +46,7 @@ class FileList:
     builds: tuple[Build, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composed:
     """Files chosen from several lists, with new ids. ``next_id`` is greater than every id."""
 

@@ -12,13 +12,12 @@ looks for such a name, and its refresh drops it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language import arrow_functions as pc
+from evaluator.language.records import frozen
 from index_store.table.file_slices import FileSlice
 
 __all__ = ["SEPARATOR", "MergedPart", "is_merged", "merged_parts", "merged_slices"]
@@ -30,7 +29,7 @@ _MERGED = r"\|[^/]*$"
 _SLICE = r"(?:^|/)(?:[^/|]+\||\|\.)[^/]*$"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergedPart:
     """One of the two parts of a slice with log files: the rows of its base file, or the records of its log files.
 

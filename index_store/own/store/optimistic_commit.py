@@ -23,8 +23,8 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
+from evaluator.language.records import frozen
 from index_store.own.store.folder import Folder, Stat
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import (
@@ -71,7 +71,7 @@ class RetriesExhaustedError(TableError):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What an operation wants to commit on top of a version.
 
@@ -83,7 +83,7 @@ class Change:
     orphaned: tuple[StoredTable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """How an operation ended: the current version, the version that it was computed on, and the attempts it took.
 

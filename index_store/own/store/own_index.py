@@ -11,7 +11,6 @@ together. A file that is damaged or gone raises ``TableError``: then the index a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from evaluator.language.records import frozen
 from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition
 from index_store.own.store.folder import Folder
@@ -30,7 +30,7 @@ from index_store.storage.errors import TableError
 __all__ = ["IndexedFiles", "OwnIndex", "StatisticsRows"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatisticsRows:
     """Statistics of r files: ``index_rows`` (r,) are their rows in ``OwnIndex.files``, ``columns`` has r rows.
 

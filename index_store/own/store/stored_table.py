@@ -12,7 +12,6 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import pyarrow as pa
 import xxhash
 from pyarrow import parquet
 
+from evaluator.language.records import frozen
 from index_store.formats.bounded.parquet_bounds import check_chunk, read_footer
 from index_store.own.store.folder import Folder
 from index_store.storage.errors import FormatError, TableError
@@ -33,7 +33,7 @@ MAX_GROUP = 8 * GROUP_BYTES
 _MAGIC = b"PAR1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredTable:
     """A file of a version: a Parquet file, or one of ``secondary.sorted_table``.
 

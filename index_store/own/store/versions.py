@@ -18,11 +18,12 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import xxhash
 
+from evaluator.language.records import frozen
 from index_store.formats.bounded.json_text import MAX_COMMIT, parse_json
 from index_store.own.definition import Definition
 from index_store.own.store.folder import VERSIONS, Folder
@@ -62,7 +63,7 @@ class DamagedVersionError(TableError):
     """The bytes of a version are not those that were written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Build:
     """The output of one run of a builder, for files with ``first_id <= id < first_id + span``.
 
@@ -90,7 +91,7 @@ class Build:
         return cls(int(plain["first_id"]), int(plain["span"]), _tables(plain["parts"]), _tables(plain["aggregates"]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generation:
     """The files of one change of a secondary index (``secondary.generation``). The first of a version is the base.
 
@@ -143,7 +144,7 @@ def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
     return tuple(StoredTable.from_dict(one) for one in plain)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Version:
     """A version of an index.
 
@@ -264,7 +265,7 @@ class Version:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Latest:
     """The readable versions with the greatest number that has one, the current one first.
 
