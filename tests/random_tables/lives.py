@@ -111,7 +111,10 @@ class _Query:
         with table.session.settings(PLAIN):
             whole = collected(tried(lambda: self._whole(_BY_LISTING).select(*names)))
             truth = _Truth(whole, lambda: self._whole(_NO_SKIPPING).select(*names))
-            truth.judge("SQL", what, asked, found)
+            if asked.rows is None and collected(tried(lambda: self._of_catalog().select(*names))).rows is None:
+                found.failing["SQL"] += 1  # so it does without the extension: rules of Hudi's come before
+            else:
+                truth.judge("SQL", what, asked, found)
             if whole.rows is None:
                 return
             try:
