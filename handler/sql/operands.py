@@ -7,6 +7,8 @@
     ucase(s), substr(s, 2) upper(s), substring(s, 2)
     int(x)                 CAST(x AS INT)
     nullif(a, b)           if(a = b, NULL, a)
+    nullifzero(a)          if(a = 0, NULL, a)
+    zeroifnull(a)          if(a IS NULL, 0, a)
     CASE a WHEN 1 THEN x   if(a = 1, x, NULL)
     coalesce(a > 1, FALSE) a condition as TRUE, FALSE or NULL
     split(s, '-')[0]       substring_index(s, '-', 1)
@@ -39,7 +41,7 @@ from evaluator.language.expression import (
 )
 from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.time_spans import TIME_SPAN, span_of_parts
-from evaluator.language.types import BOOLEAN, TIMESTAMP_LTZ, Kind
+from evaluator.language.types import BOOLEAN, INT, TIMESTAMP_LTZ, Kind
 from handler.sql.literals import (
     VOID,
     LiteralError,
@@ -58,10 +60,12 @@ __all__ = ["OperandReader"]
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {getattr(exp, name): sign for name, sign in SQL_OPERATORS.items()}
 
-#: Functions that are an IF over their arguments; the third argument of nullif is NULL.
-_CONDITIONALS: dict[str, Callable[[Operand, Operand, Operand], Operand]] = {
-    "nvl2": lambda value, then, otherwise: If(Not(IsNull(value)), then, otherwise),
-    "nullif": lambda value, other, null: If(Compare("=", value, other), null, value),
+#: Functions that are an IF over so many arguments.
+_CONDITIONALS: dict[str, tuple[int, Callable[..., Operand]]] = {
+    "nvl2": (3, lambda value, then, otherwise: If(Not(IsNull(value)), then, otherwise)),
+    "nullif": (2, lambda value, other: If(Compare("=", value, other), Literal(None, VOID), value)),
+    "nullifzero": (1, lambda value: If(Compare("=", value, Literal(0, INT)), Literal(None, VOID), value)),
+    "zeroifnull": (1, lambda value: If(IsNull(value), Literal(0, INT), value)),
 }
 
 #: Types whose name is also a cast function: ``int(x)`` is ``CAST(x AS INT)``.
@@ -210,8 +214,8 @@ class OperandReader:
         if name in _CAST_FUNCTIONS and len(arguments) == 1:
             to = exp.DataType.from_str(name, dialect="hive")
             return Cast(arguments[0], type_of(to))
-        if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
-            return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
+        if name in _CONDITIONALS and len(arguments) == _CONDITIONALS[name][0]:
+            return _CONDITIONALS[name][1](*arguments)
         if name == "branches":  # in a tree it is a conditional without its condition, in a text a user's function
             return Opaque(f"function {name} is not decided")
         name = SQL_SYNONYMS.get(name, name)

@@ -190,6 +190,9 @@ FORMS = {
         ("CASE WHEN b THEN i ELSE j END > 15", "CF"),
         ("CASE WHEN b THEN i END > 25", "CF"),
         ("nullif(i, 5) > 25", "CF"),
+        ("nullifzero(i - 10) IS NULL", "BCDEF"),
+        ("nullifzero(i) > 25", "CF"),
+        ("zeroifnull(i) = 0", "CDF"),
     ],
     "constants": [
         ("true", "ABCDEF"),

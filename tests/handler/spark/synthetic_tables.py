@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
+from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
@@ -22,7 +22,7 @@ from index_store.table.table import Table
 from tests.index_store.synthetic import INSTANT, write_table
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SyntheticPlace(StateFolder):
     """The place of a table of ``files`` slices; ``make_table`` makes its folder."""
 

@@ -6,6 +6,7 @@ with two time zones. Spark evaluates many conditions in one job.
 
 from __future__ import annotations
 
+import pyspark
 import pytest
 from hypothesis import Phase, given, settings
 from pyspark.errors import AnalysisException
@@ -19,8 +20,10 @@ from evaluator.statistics.columns import from_values
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
 from handler.spark.catalyst.conditions import engine_of, time_zone_of, to_expression
+from handler.spark.catalyst.sessions import line_of
 from handler.spark.pruning.prune import prune
 from handler.spark.pruning.schemas import spark_schema
+from handler.sql.parsing import parse
 from tests.evaluator.strategies import TYPES, filters, slices
 from tests.handler.one_row_slices import contradictions, one_row_slices
 from tests.handler.planning.test_random_conditions import CONDITIONS
@@ -39,6 +42,13 @@ SETTINGS = [
 ]
 #: Of the first two, one by day.
 ONE_BY_DAY = [("true", "UTC"), pytest.param("false", "America/New_York", marks=pytest.mark.spark_full)]
+OF_SPARK_4 = (
+    "zeroifnull(an) < 50",
+    "zeroifnull(an) = 0",
+    "nullifzero(an % 10) IS NULL",
+    "nullifzero(d) > 0.5",
+    "zeroifnull(nullifzero(l)) >= i",
+)
 #: Forms that ``CONDITIONS`` does not draw.
 MORE = (
     "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000",
@@ -257,6 +267,19 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
         for text, truths in answers.items()
     }
     assert {text: rows[:2] for text, rows in contradicting.items() if rows} == {}
+
+
+@pytest.mark.skipif(line_of(pyspark.__version__) < (4, 0), reason="functions of Spark 4")
+def test_functions_of_spark_4_over_a_real_table(spark, real):
+    table, _, frame, source = real
+    answers = answers_of(frame, OF_SPARK_4, "id")
+    assert [*answers] == [*OF_SPARK_4]
+    semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
+    for text, truths in answers.items():
+        against = (table.table.schema, source, semantics)
+        assert not contradictions(parse(text, semantics.engine), truths, *against), text
+        wrong = ["F" if said == "T" else "T" for said in truths]
+        assert contradictions(parse(text, semantics.engine), wrong, *against), f"{text} is not decided"
 
 
 @pytest.mark.spark_full
