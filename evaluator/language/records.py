@@ -30,6 +30,10 @@ __all__ = ["entity", "frozen", "record"]
 
 C = TypeVar("C")
 
+_REFUSING = ("__setattr__", "__delattr__")
+#: Copying and unpickling an object with slots sets them one by one, unless it says how.
+_COPYING = ("__getstate__", "__setstate__")
+
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[C]) -> type[C]:
@@ -62,11 +66,12 @@ def frozen(
     """A dataclass; assigning to a field raises ``dataclasses.FrozenInstanceError``.
 
     ``slots=False``: with room for cached properties. ``shown=False``: its text has no fields, which may be secrets.
+    What extends such a class is defined by ``frozen``, too: ``dataclass(frozen=True)`` refuses to.
     """
 
     def defined(cls: type[C]) -> type[C]:
         made = dataclass(slots=slots, init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-        for name in ("__setattr__", "__delattr__", "__getstate__", "__setstate__")[: 4 if slots else 2]:
+        for name in (*_REFUSING, *(_COPYING if slots else ())):
             if name not in made.__dict__:
                 setattr(made, name, getattr(_Frozen, name))
         return _completed(made, "__init__", *(("__eq__", "__hash__") if eq else ()), shown=shown)
@@ -130,7 +135,7 @@ def _compiled(cls: Any, name: str) -> Any:
 
 
 class _Frozen:
-    """What refuses changes; and what copies an object with slots, which would be set one by one."""
+    """What ``frozen`` gives a class."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
