@@ -169,7 +169,9 @@ class PlannedFilter:
 
 
 def plan_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> PlannedFilter:
-    """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive."""
+    """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive, and MemoryError where that
+    ends the reading: the filter may well be readable.
+    """
     plan, is_read, is_too_large, is_doubted = _plan(opened, as_of, query, limits)
     return PlannedFilter(
         is_read=is_read,
@@ -255,7 +257,7 @@ def _plan(
             raise TooExpensive from error
         is_too_large = True
         expression = Unknown(f"the filter is too large: {error}")
-    except TooExpensive:
+    except (TooExpensive, MemoryError):
         raise
     except Exception as error:
         is_doubted = isinstance(error, TableError | StatsError)  # the table's schema, and not the filter
