@@ -31,6 +31,7 @@ _DRAWN = {
     "spark.sql.ansi.enabled": ("false", "false", "true"),
     "spark.sql.session.timeZone": ("UTC", "UTC", "America/New_York", "Asia/Kolkata"),
 }
+_NOT_COMPARED = ("array", "map", "struct", "binary", "variant")
 #: The tables are small: a subquery of keys runs all the same.
 _FIXED = {"spark.sargo.dynamic.subquery.min.bytes": "0"}
 #: Batches of this release fail ("Index -1 out of bounds") where the partition column is a date.
@@ -68,7 +69,7 @@ class Query:
         of_form = {
             "semi join": f", {self.keys}",
             "union": f", {self.second}",
-            **dict.fromkeys(("IN", "NOT EXISTS", "scalar", "outer join"), f", {self.second}"),
+            **dict.fromkeys(("IN", "NOT EXISTS", "scalar", "value", "outer join"), f", {self.second}"),
             "time travel": f", {self.as_of}",
         }
         return f"{self.form}: {self.first}{of_form.get(self.form, '')}"
@@ -121,6 +122,18 @@ class Tables(ABC):
         least = f"SELECT min(id) FROM random_view WHERE ({query.first}) AND id IN ({keys})"
         return self.spark.sql(f"SELECT * FROM random_view WHERE ({query.first}) AND id >= ({least})")
 
+    def value(self, query: Query) -> DataFrame:
+        """By the least or greatest value of a column, which Spark has only while the query runs."""
+        frame = self.frame()
+        frame.createOrReplaceTempView("random_view")
+        rng = random.Random(str(query))
+        own = [field for field in frame.schema.fields if not field.name.startswith("_hoodie")]
+        name = rng.choice(sorted(field.name for field in own if field.dataType.typeName() not in _NOT_COMPARED))
+        other = f"SELECT {rng.choice(('min', 'max'))}({name}) FROM random_view WHERE {query.second}"
+        also = rng.choice(("", "", f" AND ({query.first})", f" OR ({query.first})"))
+        compared = rng.choice(("=", "<", "<=", ">", ">=", "<=>"))
+        return self.spark.sql(f"SELECT * FROM random_view WHERE {name} {compared} ({other}){also}")
+
     def outer_join(self, query: Query) -> DataFrame:
         """In which the rows narrow the table of which some rows are missing."""
         self.frame().createOrReplaceTempView("random_view")
@@ -147,6 +160,7 @@ FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "IN": Tables.in_subquery,
     "NOT EXISTS": Tables.not_exists,
     "scalar": Tables.scalar,
+    "value": Tables.value,
     "outer join": Tables.outer_join,
     "time travel": Tables.time_travel,
     "read optimized": Tables.read_optimized,

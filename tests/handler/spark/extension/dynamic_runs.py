@@ -17,7 +17,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.handler.spark.extension.dynamic_stories import FAILING, MIN_BYTES, STORIES, SWITCHES, WAYS, Story, Switch
+from tests.handler.spark.extension.dynamic_stories import (
+    BY_VALUE,
+    FAILING,
+    MIN_BYTES,
+    STORIES,
+    SWITCHES,
+    WAYS,
+    Story,
+    Switch,
+)
 from tests.handler.spark.extension.dynamic_tables import rows_of, write_tables
 from tests.handler.spark.extension.dynamic_truth import Truth
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
@@ -153,6 +162,19 @@ def compared(spark: SparkSession, sql: str, way: str) -> dict[str, Any]:
     }
 
 
+def not_reused(spark: SparkSession) -> dict[str, Any]:
+    """A query that Spark planned to reuse a subquery in, and ran without."""
+    setting = "spark.sql.execution.reuseSubquery"
+    frame = spark.sql(BY_VALUE)
+    planned = frame._jdf.queryExecution().executedPlan().toString()
+    spark.conf.set(setting, "false")
+    try:
+        rows = len(frame.collect())
+        return {"is_planned": "DynamicScan" in planned, "rows": rows, "files": files_read(frame, "/fact")}
+    finally:
+        spark.conf.unset(setting)
+
+
 def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     """What each story, random join and switch came to, over the views of the tables of ``home``."""
     spark.conf.set("spark.sargo.dynamic", "false")
@@ -176,6 +198,8 @@ def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     results["failing"] = {
         f"{name}, {way}": compared(spark, sql, way) for name, (ways, sql) in FAILING.items() for way in ways
     }
+    spark.conf.set("spark.sargo.dynamic", "auto")
+    results["not reused"] = not_reused(spark)
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
     fake.close()
     return results

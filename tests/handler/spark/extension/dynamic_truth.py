@@ -1,9 +1,11 @@
 """A sidecar's answers from the rows themselves: it skips each file slice that has no row for the filter, and no other.
 
-It understands what the extension makes of a join's keys, in the filter documents of real queries:
+It understands what the extension makes of a join's keys and of scalar subqueries, in the filter documents of real
+queries:
 
     column IN (keys)                  InSet over a column, or over a cast of it to a wider integer
-    column >= least, <= greatest      of integers, the two alone or in an AND
+    column =, <, <=, >, >= value      of integers and timestamps, or NULL
+    AND, OR                           of those
     FALSE                             no row
 
 Any other condition may hold for every row. Values are compared as Spark has them inside: dates as days, timestamps as
@@ -12,6 +14,7 @@ microseconds, decimals by their number.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,6 +27,13 @@ __all__ = ["Rows", "Truth"]
 #: File id -> the rows of its slice: column -> value in Spark's internal form.
 Rows = Mapping[str, list[Mapping[str, Any]]]
 Test = Callable[[Mapping[str, Any]], bool]
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "EqualTo": operator.eq,
+    "LessThan": operator.lt,
+    "LessThanOrEqual": operator.le,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqual": operator.ge,
+}
 
 
 class Truth:
@@ -69,17 +79,29 @@ def test_of(condition: Mapping[str, Any]) -> Test | None:
         return None if column is None else lambda row: _given(row, column) in keys
     if name == "Literal" and nodes[0]["value"] == "false":
         return lambda _: False
-    if name == "And":
-        middle = 1 + _length(nodes[1:])
-        parts = [test_of({"nodes": part, "exact": {}}) for part in (nodes[1:middle], nodes[middle:])]
-        return lambda row: all(part is None or part(row) for part in parts)
-    if name in ("GreaterThanOrEqual", "LessThanOrEqual"):
+    if name in ("And", "Or"):
+        return _combined(condition)
+    if name in _COMPARISONS and len(nodes) >= 3:
         column, literal = _column(nodes[1:-1]), nodes[-1]
-        if column is None or literal.get("dataType") not in ("integer", "long", "short", "byte"):
+        if column is None or literal.get("dataType") not in ("integer", "long", "short", "byte", "timestamp"):
             return None
-        bound, sign = int(literal["value"]), 1 if name == "GreaterThanOrEqual" else -1
-        return lambda row: row[column] is not None and sign * row[column] >= sign * bound
+        if literal["value"] is None:
+            return lambda _: False
+        value = int(condition["exact"].get(str(len(nodes) - 1), literal["value"]))
+        return lambda row: row[column] is not None and _COMPARISONS[name](row[column], value)
     return None
+
+
+def _combined(condition: Mapping[str, Any]) -> Test | None:
+    nodes, exact = condition["nodes"], condition["exact"]
+    middle = 1 + _length(nodes[1:])
+    parts = [
+        test_of({"nodes": nodes[start:end], "exact": {str(int(key) - start): value for key, value in exact.items()}})
+        for start, end in ((1, middle), (middle, len(nodes)))
+    ]
+    if _class(nodes[0]) == "Or":
+        return None if None in parts else lambda row: any(part is not None and part(row) for part in parts)
+    return lambda row: all(part is None or part(row) for part in parts)
 
 
 def _class(node: Mapping[str, Any]) -> str:

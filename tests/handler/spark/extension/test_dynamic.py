@@ -58,6 +58,16 @@ def test_a_scan_that_waited_for_keys_says_what_they_left(results, way):
     assert [name.rpartition(", ")[2] for name in names] == ["2 by keys"]
 
 
+def test_a_scan_that_waited_for_a_value_says_what_it_left(results):
+    names = [name for name in results["a value"]["broadcast"]["names"] if name.startswith("DynamicScan")]
+    assert [name.rpartition(", ")[2] for name in names] == ["1 by values"]
+
+
+def test_a_value_narrows_only_where_it_is_that_of_the_filter(results):
+    """A subquery that runs twice may have two values."""
+    assert results["not reused"] == {"is_planned": True, "rows": 79, "files": 8}
+
+
 def test_executors_need_no_class_of_sargo(results):
     """After ``register`` they have none."""
     sent = {name for story in STORIES for way in WAYS for name in results[story.name][way]["sent"]}

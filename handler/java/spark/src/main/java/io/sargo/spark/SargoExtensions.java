@@ -20,7 +20,7 @@ public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensi
     extensions.injectPreCBORule(session -> new NarrowScans(session));
     extensions.injectPlannerStrategy(session -> new BucketStrategy(session));
     extensions.injectPreCBORule(session -> new DynamicKeys(session));
-    extensions.injectPlannerStrategy(session -> new DynamicScanStrategy());
+    extensions.injectPlannerStrategy(session -> new DynamicScanStrategy(session));
     extensions.injectRuntimeOptimizerRule(session -> new NarrowByBroadcasts(session));
     return BoxedUnit.UNIT;
   }

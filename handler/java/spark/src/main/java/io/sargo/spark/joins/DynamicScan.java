@@ -29,13 +29,15 @@ import org.slf4j.LoggerFactory;
 import scala.Option;
 
 /**
- * A scan that lists its files when the keys of a join's other side are known.
+ * A scan that lists its files when the keys of a join's other side are known, and the values of
+ * scalar subqueries.
  *
- * <p>Spark plans, runs and reuses the subqueries whose AND is {@code condition}. Each becomes a
- * {@code DynamicPruningExpression} over an {@code InSubqueryExec}, or over TRUE where no broadcast
- * has the keys. The rows come from a scan of its own, a copy of {@code scan} over a {@link
- * LateIndex}: so they are read, split and counted as those of any scan, and no code of this class
- * runs in an executor. It has no children, because nothing but this copy may run.
+ * <p>Spark plans, runs and reuses the subqueries in {@code condition}. Of its parts that must all
+ * hold, each of a join becomes a {@code DynamicPruningExpression} over an {@code InSubqueryExec},
+ * or over TRUE where no broadcast has the keys; the others are {@link ScalarValues}. The rows come
+ * from a scan of its own, a copy of {@code scan} over a {@link LateIndex}: so they are read, split
+ * and counted as those of any scan, and no code of this class runs in an executor. It has no
+ * children, because nothing but this copy may run.
  */
 public final class DynamicScan extends ListPlan {
   private static final long serialVersionUID = 1;
@@ -110,33 +112,48 @@ public final class DynamicScan extends ListPlan {
         Expression key = ((InSubqueryExec) inner).child();
         Option<Object[]> keys = ((InSubqueryExec) inner).values();
         if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
-          index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key);
+          index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key, "keys");
         }
+      } else {
+        narrowByValues(inner);
       }
+    }
+  }
+
+  private void narrowByValues(Expression one) {
+    try {
+      Expression known = ScalarValues.known(one);
+      if (known != null) {
+        index.narrow(known, ScalarValues.template(one), "values");
+      }
+    } catch (RuntimeException | LinkageError e) {
+      LOG.warn("sargo: not narrowed by a scalar subquery, because of {}", e.toString(), e);
     }
   }
 
   /**
    * Spark's own would fail the query with a subquery. Its keys may fail for a row that the join
    * does not look at. Without them the scan is not narrowed; the join itself fails where it needs
-   * that row.
+   * that row, and the filter over the scan with its scalar subquery.
    */
   @Override
   public synchronized void waitForSubqueries() {
     for (Expression one : Conditions.conjuncts(condition)) {
       Expression inner = inner(one);
-      if (inner instanceof InSubqueryExec) {
-        awaitKeys((InSubqueryExec) inner);
-      }
+      await(inner);
     }
   }
 
-  private static void awaitKeys(InSubqueryExec keys) {
+  private static void await(Expression one) {
     try {
-      keys.updateResult();
+      if (one instanceof InSubqueryExec) {
+        ((InSubqueryExec) one).updateResult();
+      } else {
+        ScalarValues.await(one);
+      }
     } catch (Exception | LinkageError e) {
       Cancelled.rethrow(e);
-      LOG.warn("sargo: not narrowed by the keys of a join, because of {}", e.toString(), e);
+      LOG.warn("sargo: not narrowed by a subquery that failed, because of {}", e.toString(), e);
     }
   }
 

@@ -8,9 +8,11 @@ import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.ListStrategy;
 import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -21,10 +23,12 @@ import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.PlanLater;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
+import org.apache.spark.sql.internal.SQLConf;
 
 /**
- * Plans a scan with the condition of {@link DynamicKeys} as a {@link DynamicScan}: what Spark's own
- * strategy plans for files, with this condition taken from the filter over the scan.
+ * Plans a scan with the condition of {@link DynamicKeys}, or with {@link ScalarValues}, as a {@link
+ * DynamicScan}: what Spark's own strategy plans for files, with the former condition taken from the
+ * filter over the scan, and a copy of the latter.
  *
  * <p>All of them narrow the scan, one after the other. They are left out, for they change no row of
  * the query, where the scan has subqueries of its own, of a partition column. None may stay a
@@ -33,6 +37,12 @@ import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
 public final class DynamicScanStrategy extends ListStrategy {
   private static final long serialVersionUID = 1;
 
+  private final SparkSession session;
+
+  public DynamicScanStrategy(SparkSession session) {
+    this.session = session;
+  }
+
   @Override
   protected List<SparkPlan> plans(LogicalPlan plan) {
     if (!hasCondition(plan)) {
@@ -40,7 +50,7 @@ public final class DynamicScanStrategy extends ListStrategy {
     }
     List<SparkPlan> plans = new ArrayList<>();
     for (SparkPlan one : Seqs.list(FileSourceStrategy$.MODULE$.apply(plan))) {
-      plans.add(one.transformUp(Rewrite.by(DynamicScanStrategy::scanned)));
+      plans.add(one.transformUp(Rewrite.by(this::scanned)));
     }
     return plans;
   }
@@ -56,14 +66,26 @@ public final class DynamicScanStrategy extends ListStrategy {
   }
 
   /** Whether one of the filters and projects that begin a plan has such a condition. */
-  private static boolean hasCondition(LogicalPlan plan) {
+  private boolean hasCondition(LogicalPlan plan) {
     LogicalPlan node = plan;
     boolean has = false;
     while (node.children().size() == 1) {
-      has |= Seqs.list(node.expressions()).stream().anyMatch(DynamicScanStrategy::isDynamic);
+      has |= node instanceof Filter && mayNarrow(((Filter) node).condition());
       node = node.children().head();
     }
     return has && NarrowedIndex.of(node) != null;
+  }
+
+  private boolean mayNarrow(Expression condition) {
+    return isDynamic(condition) || !Conditions.later(condition).isEmpty() && hasValues();
+  }
+
+  /** Whether Spark reuses the scalar subqueries of a filter for the scan below. */
+  private boolean hasValues() {
+    SQLConf conf = session.sessionState().conf();
+    return conf.adaptiveExecutionEnabled()
+        && conf.subqueryReuseEnabled()
+        && DynamicSettings.of(session) != DynamicSettings.FALSE;
   }
 
   private static boolean isDynamic(Expression condition) {
@@ -71,27 +93,43 @@ public final class DynamicScanStrategy extends ListStrategy {
         .anyMatch(one -> one instanceof DynamicPruningSubquery);
   }
 
-  /** A filter by keys as a scan that waits for them; null for any other node. */
-  private static SparkPlan scanned(SparkPlan node) {
-    if (!(node instanceof FilterExec) || !isDynamic(((FilterExec) node).condition())) {
+  /** A filter by keys or values as a scan that waits for them; null for any other node. */
+  private SparkPlan scanned(SparkPlan node) {
+    if (!(node instanceof FilterExec) || !mayNarrow(((FilterExec) node).condition())) {
       return null;
     }
     FilterExec filter = (FilterExec) node;
-    Expression rest = null;
-    Expression dynamic = null;
+    List<Expression> rest = new ArrayList<>();
+    List<Expression> dynamic = new ArrayList<>();
     for (Expression one : Conditions.conjuncts(filter.condition())) {
-      if (!(one instanceof DynamicPruningSubquery)) {
-        rest = rest == null ? one : new And(rest, one);
-      } else {
-        dynamic = dynamic == null ? one : new And(dynamic, one);
-      }
+      (one instanceof DynamicPruningSubquery ? dynamic : rest).add(one);
     }
     SparkPlan left = filter.child();
     if (left instanceof FileSourceScanExec) {
       FileSourceScanExec scan = withoutSubqueries((FileSourceScanExec) left);
-      left = isOwn(scan) ? new DynamicScan(scan, dynamic) : left;
+      if (isOwn(scan)) {
+        dynamic.addAll(ofValues(scan, rest));
+        left = dynamic.isEmpty() ? left : new DynamicScan(scan, and(dynamic));
+      }
     }
-    return rest == null ? left : new FilterExec(rest, left);
+    return rest.isEmpty() ? left : new FilterExec(and(rest), left);
+  }
+
+  /** The conditions by scalar subqueries, with the names that the scan gives to its columns. */
+  private List<Expression> ofValues(FileSourceScanExec scan, List<Expression> conditions) {
+    if (!hasValues()) {
+      return Collections.emptyList();
+    }
+    NarrowedIndex index = (NarrowedIndex) scan.relation().location();
+    List<String> partitions = Arrays.asList(scan.relation().partitionSchema().fieldNames());
+    return Conditions.namedAs(Seqs.list(scan.output()), conditions).stream()
+        .filter(one -> ScalarValues.canNarrow(one, column -> partitions.contains(column.name())))
+        .filter(one -> UselessKeys.of(index, ScalarValues.template(one)).mayAsk())
+        .collect(Collectors.toList());
+  }
+
+  private static Expression and(List<Expression> conditions) {
+    return conditions.stream().reduce(And::new).get();
   }
 
   /**

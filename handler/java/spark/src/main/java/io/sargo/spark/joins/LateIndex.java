@@ -7,6 +7,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
@@ -19,6 +21,7 @@ import org.apache.spark.sql.types.StructType;
 final class LateIndex extends ListIndex {
   private final NarrowedIndex planned;
   private final Map<Expression, UselessKeys> conditions = new LinkedHashMap<>();
+  private final Set<String> by = new TreeSet<>();
   private volatile NarrowedIndex index;
   private volatile int listed = -1;
 
@@ -27,8 +30,13 @@ final class LateIndex extends ListIndex {
     this.index = index;
   }
 
-  /** From now on only slices that may hold a row of {@code condition}, too, are listed. */
-  void narrow(Expression condition, Expression key) {
+  /**
+   * From now on only slices that may hold a row of {@code condition}, too, are listed.
+   *
+   * @param what keys or values, for people
+   */
+  void narrow(Expression condition, Expression key, String what) {
+    by.add(what);
     conditions.put(Conditions.byName(condition), UselessKeys.of(planned, key));
   }
 
@@ -53,9 +61,11 @@ final class LateIndex extends ListIndex {
     return directories;
   }
 
-  /** How many slices are left, as one phrase; null before they are listed, and without keys. */
+  /**
+   * How many slices are left, as one phrase; null before they are listed, and without conditions.
+   */
   String summary() {
-    return listed < 0 || conditions.isEmpty() ? null : listed + " by keys";
+    return listed < 0 || by.isEmpty() ? null : listed + " by " + String.join(" and ", by);
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
@@ -44,19 +46,32 @@ public final class Conditions {
    * has. Throws StackOverflowError for one that nests too deeply for Spark.
    */
   public static boolean isUsable(Expression condition) {
-    return condition.deterministic() && !isKnownLater(condition);
+    return condition.deterministic() && later(condition).isEmpty();
   }
 
-  private static boolean isKnownLater(Expression root) {
-    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(root));
+  /** The subqueries of a condition, and what else in it only a running query has. */
+  public static List<Expression> later(Expression condition) {
+    List<Expression> found = new ArrayList<>();
+    Deque<Expression> waiting = new ArrayDeque<>(Collections.singletonList(condition));
     while (!waiting.isEmpty()) {
       Expression one = waiting.removeFirst();
-      if (one instanceof PlanExpression || one instanceof DynamicPruning) {
-        return true;
+      if (isLater(one)) {
+        found.add(one);
+      } else {
+        waiting.addAll(Seqs.list(one.children()));
       }
-      waiting.addAll(Seqs.list(one.children()));
     }
-    return false;
+    return found;
+  }
+
+  /** A condition with constants in the place of what {@link #later} finds. */
+  public static Expression withValues(Expression condition, Function<Expression, Object> values) {
+    return condition.transform(
+        Rewrite.by(one -> isLater(one) ? new Literal(values.apply(one), one.dataType()) : null));
+  }
+
+  private static boolean isLater(Expression one) {
+    return one instanceof PlanExpression || one instanceof DynamicPruning;
   }
 
   /**
@@ -64,8 +79,13 @@ public final class Conditions {
    * that its author wrote, in letters of any case. Spark renames them when it plans the scan.
    */
   public static List<Expression> namedAs(LogicalRelation scan, List<Expression> conditions) {
+    return namedAs(Seqs.list(scan.output()), conditions);
+  }
+
+  public static List<Expression> namedAs(
+      List<? extends Attribute> columns, List<Expression> conditions) {
     Map<ExprId, String> names =
-        Seqs.list(scan.output()).stream()
+        columns.stream()
             .collect(Collectors.toMap(Attribute::exprId, Attribute::name, (one, other) -> one));
     return conditions.stream().map(one -> named(one, names)).collect(Collectors.toList());
   }
