@@ -169,8 +169,8 @@ class PlannedFilter:
 
 
 def plan_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> PlannedFilter:
-    """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive, and MemoryError where that
-    ends the reading: the filter may well be readable.
+    """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive, and MemoryError where
+    that ends the reading: the filter may well be readable.
     """
     plan, is_read, is_too_large, is_doubted = _plan(opened, as_of, query, limits)
     return PlannedFilter(

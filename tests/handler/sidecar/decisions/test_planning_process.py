@@ -159,7 +159,7 @@ def test_memory_is_limited(folder):
         assert resource.prlimit(process.pid, resource.RLIMIT_DATA)[0] == 2 << 30
         held = int(re.search(r"VmData:\s*(\d+) kB", Path(f"/proc/{process.pid}/status").read_text())[1]) << 10
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (held + (4 << 20), resource.RLIM_INFINITY))
-        with pytest.raises(PlanningFailed, match="memory|ended") as failed:
+        with pytest.raises(PlanningFailed, match=r"memory|ended") as failed:
             process.ask(job(source, hostile.encoded(hostile.one_of(15_000))))
         assert failed.value.is_final
         assert process.ask(job(source, hostile.encoded(hostile.less(3)))).skipped.any()

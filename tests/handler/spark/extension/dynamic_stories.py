@@ -65,7 +65,11 @@ def _pairs(these: int, those: int) -> str:
 
 def _by_values(narrowed: int, others: int = 0) -> Mapping[str, int]:
     """Files where values of scalar subqueries narrow a scan: with adaptive execution alone. ``others``: of subqueries."""
-    return {"broadcast": narrowed + others, "shuffled": narrowed + others, **dict.fromkeys(("plain broadcast", "plain shuffled"), 8 + others)}
+    return {
+        "broadcast": narrowed + others,
+        "shuffled": narrowed + others,
+        **dict.fromkeys(("plain broadcast", "plain shuffled"), 8 + others),
+    }
 
 
 _TWO = "(105), (717)"
@@ -234,8 +238,16 @@ SWITCHES = (
     *(Switch(f"by a partition, Spark plans no subquery, {way}", way, _OFF, 8, _BY_PARTITION) for way in WAYS),
     Switch("a value, by broadcasts alone", "broadcast", {"spark.sargo.dynamic": "broadcast"}, 1, BY_VALUE),
     Switch("a value, nothing is to narrow", "broadcast", {"spark.sargo.dynamic": "false"}, 8, BY_VALUE),
-    Switch("a value, Spark runs subqueries again", "shuffled", {"spark.sql.execution.reuseSubquery": "false"}, 8, BY_VALUE),
-    Switch("a value of what Spark prunes by itself", "broadcast", {}, 2, "select k from fact_p where p = (select min(g) from places)"),
+    Switch(
+        "a value, Spark runs subqueries again", "shuffled", {"spark.sql.execution.reuseSubquery": "false"}, 8, BY_VALUE
+    ),
+    Switch(
+        "a value of what Spark prunes by itself",
+        "broadcast",
+        {},
+        2,
+        "select k from fact_p where p = (select min(g) from places)",
+    ),
     *(
         switch
         for way in _SHUFFLES
