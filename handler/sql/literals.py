@@ -23,25 +23,18 @@ A literal that no type holds is None here and ``Opaque`` in the tree. A literal 
 from __future__ import annotations
 
 import datetime
-import math
 import re
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import numpy as np
 from sqlglot import exp
 
 from evaluator.language.epoch import EPOCH, EPOCH_ORDINAL, MICROSECOND
 from evaluator.language.expression import Literal, Opaque, Operand
 from evaluator.language.time_spans import TIME_SPAN, span_of_parts, span_of_range, span_of_text
 from evaluator.language.types import (
-    BIGINT,
     BINARY,
     DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
     STRING,
     TIMESTAMP,
     TIMESTAMP_LTZ,
@@ -50,29 +43,20 @@ from evaluator.language.types import (
     decimal_type,
 )
 from evaluator.language.zones import offset_parts
+from handler.sql.numbers import LiteralError, shortened
 
 __all__ = [
     "VOID",
-    "LiteralError",
     "binary",
-    "check_number",
     "date",
     "interval",
     "is_small",
-    "number",
-    "shortened",
-    "string",
-    "suffixed",
     "timestamp",
     "type_of",
 ]
 
 VOID = Type(Kind.VOID)
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-#: A number of more characters has a value that no type holds exactly, and Python does not convert it to an integer.
-_MAX_DIGITS = 4_000
-_MAX_SHOWN = 60
 #: The length of a CHAR or VARCHAR, and the precision and scale of a decimal.
 _PARAMETER = re.compile(r"[0-9]{1,9}")
 #: A type with more parts is named by its first word.
@@ -83,84 +67,6 @@ _TIMESTAMP = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?"
     r"\s*(\S.*?)?\s*"
 )
-
-
-class LiteralError(ValueError):
-    """A literal or a type that the engine refuses too, such as DATE '2020-13-01' or decimal(99,2)."""
-
-
-def shortened(text: str) -> str:
-    """A text of at most 60 characters, for messages."""
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-
-
-def check_number(text: str) -> None:
-    """Raise LiteralError for a word that starts like a number and is none, such as ``1600e`` or ``1.2.3``."""
-    if not _NUMBER.fullmatch(text):
-        raise LiteralError(f"{shortened(text)} is not a number")
-
-
-def number(text: str) -> Literal | None:
-    """A number without a suffix, with its sign if it has one; None when no SQL type holds it."""
-    check_number(text)
-    if "e" in text.lower():
-        return _finite(float(text), DOUBLE)
-    if "." not in text:
-        if len(text) > _MAX_DIGITS:
-            return None
-        value = int(text)
-        for integer_type in (INT, BIGINT):
-            low, high = integer_type.integer_range()
-            if low <= value <= high:
-                return Literal(value, integer_type)
-    exact = Decimal(text)
-    decimal = _decimal_type_of(exact)
-    return None if decimal is None else Literal(exact, decimal)
-
-
-def _decimal_type_of(value: Decimal) -> Type | None:
-    _, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    scale = max(-exponent, 0)
-    precision = max(len(digits) + max(exponent, 0), scale)
-    return decimal_type(precision, scale) if precision <= 38 else None
-
-
-def _finite(value: float, floating_type: Type) -> Literal | None:
-    return Literal(value, floating_type) if math.isfinite(value) else None
-
-
-def suffixed(text: str, to: Type) -> Literal | None:
-    """A number with a suffix (``5L``) or a number cast to a wider type: None when ``to`` does not hold it exactly."""
-    if len(text) > _MAX_DIGITS:
-        return None
-    try:
-        exact = Decimal(text)
-    except InvalidOperation:
-        return None
-    if not exact.is_finite():
-        return None
-    match to.kind:
-        case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
-            low, high = to.integer_range()
-            return Literal(int(exact), to) if exact == exact.to_integral_value() and low <= exact <= high else None
-        case Kind.DOUBLE:
-            return _finite(float(text), DOUBLE)
-        case Kind.FLOAT:
-            with np.errstate(over="ignore"):
-                return _finite(float(np.float32(text)), FLOAT)
-        case Kind.DECIMAL:
-            needed = _decimal_type_of(exact)
-            if needed is None or needed.scale > to.scale or needed.precision - needed.scale > to.precision - to.scale:
-                return None
-            return Literal(exact, to)
-        case _:
-            return None
-
-
-def string(text: str) -> Literal:
-    """A string."""
-    return Literal(text, STRING)
 
 
 def binary(digits: str) -> Literal:

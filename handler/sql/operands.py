@@ -42,19 +42,8 @@ from evaluator.language.expression import (
 from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.time_spans import TIME_SPAN, span_of_parts
 from evaluator.language.types import BOOLEAN, INT, TIMESTAMP_LTZ, Kind
-from handler.sql.literals import (
-    VOID,
-    LiteralError,
-    binary,
-    date,
-    interval,
-    number,
-    shortened,
-    string,
-    suffixed,
-    timestamp,
-    type_of,
-)
+from handler.sql.literals import VOID, binary, date, interval, timestamp, type_of
+from handler.sql.numbers import LiteralError, number, shortened, string, suffixed
 
 __all__ = ["OperandReader"]
 

@@ -37,7 +37,18 @@ print(json.dumps([printed.getvalue().count("Usage: sargo"), sorted(sys.modules)]
 
 #: What no filter in SQL on a small local table needs.
 NOT_FOR_A_SMALL_TABLE = {
-    *("pyarrow.compute", "pyarrow.dataset", "pandas", "obstore", "pydantic", "asyncio", "multiprocessing"),
+    *(
+        "sqlglot",
+        "handler.sql.trees",
+        "email",
+        "pyarrow.compute",
+        "pyarrow.dataset",
+        "pandas",
+        "obstore",
+        "pydantic",
+        "asyncio",
+        "multiprocessing",
+    ),
     *("sarg.decoding", "sarg.kryo", "sarg.translation", "handler.engines", "handler.rows", "handler.sidecar"),
     *("index_store.own.store", "index_store.own.provider", "index_store.own.secondary", "index_store.buckets"),
     *("index_store.kinds.expressions", "index_store.kinds.record_keys.record_index"),
