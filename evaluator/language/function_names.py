@@ -35,6 +35,7 @@ __all__ = [
     "SQL_OPERATORS",
     "SQL_SYNONYMS",
     "SYNONYMS",
+    "WITHOUT_PARENTHESES",
     "Comparison",
     "FunctionName",
     "spellings",
@@ -296,3 +297,12 @@ KEY_NAMES: Mapping[str, str] = {
 def spellings(name: str) -> tuple[str, ...]:
     """The name of a function and its synonyms; the name alone where the table has no row for it."""
     return next(((row.name, *row.synonyms) for row in FUNCTION_NAMES if row.name == name), (name,))
+
+
+#: Functions that Spark and Hive also take without parentheses, where no column has the name.
+WITHOUT_PARENTHESES = frozenset(
+    (
+        *("current_catalog", "current_database", "current_date", "current_schema", "current_time"),
+        *("current_timestamp", "current_user", "grouping__id", "localtimestamp", "session_user", "user"),
+    )
+)

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from evaluator.language.function_names import WITHOUT_PARENTHESES
+
 __all__ = ["columns_of", "drop_leading_parts"]
 
 #: The places of a column's parts in sqlglot's tree, the last part first.
@@ -20,13 +22,6 @@ _PLACES = ("this", "table", "db", "catalog")
 
 #: Functions whose first argument may be a unit.
 _WITH_UNIT = frozenset(["dateadd", "date_add", "datediff", "date_diff", "timestampadd", "timestampdiff", "timediff"])
-#: Functions that Spark and Hive also take without parentheses, where no column has the name.
-_WITHOUT_PARENTHESES = frozenset(
-    (
-        *("current_catalog", "current_database", "current_date", "current_schema", "current_time"),
-        *("current_timestamp", "current_user", "grouping__id", "localtimestamp", "session_user", "user"),
-    )
-)
 
 
 def columns_of(tree: exp.Expr) -> tuple[str, ...]:
@@ -50,7 +45,7 @@ def _named(tree: exp.Expr) -> Iterator[tuple[str, exp.Column]]:
         node = stack.pop()
         named = _dotted_name(node)
         if named is not None:
-            if named[0].lower() not in _WITHOUT_PARENTHESES:
+            if named[0].lower() not in WITHOUT_PARENTHESES:
                 yield named
             continue
         if isinstance(node, exp.Query | exp.Subquery | exp.Lambda | exp.DataType | exp.Interval | exp.Star | exp.Kwarg):

@@ -47,10 +47,10 @@ from evaluator.language.function_names import SQL_COMPARISONS
 from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import STRING
-from handler.sql.literals import is_small
-from handler.sql.numbers import LiteralError, shortened, string
+from handler.sql.literals import LiteralError, shortened, string
 from handler.sql.operands import OperandReader
 from handler.sql.tuples import compared, in_tuples, is_tuple
+from handler.sql.type_names import is_small
 
 __all__ = ["condition", "is_condition"]
 

@@ -1,4 +1,4 @@
-"""Literals and type names of SQL text, typed as Hive and Spark type them. A literal keeps its exact value (C7).
+"""Literals of SQL text, typed as Hive and Spark type them. A literal keeps its exact value (C7).
 
     =====================  ====================================  ================================
     SQL                    type                                  value
@@ -23,18 +23,23 @@ A literal that no type holds is None here and ``Opaque`` in the tree. A literal 
 from __future__ import annotations
 
 import datetime
+import math
 import re
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sqlglot import exp
+import numpy as np
 
 from evaluator.language.epoch import EPOCH, EPOCH_ORDINAL, MICROSECOND
-from evaluator.language.expression import Literal, Opaque, Operand
-from evaluator.language.time_spans import TIME_SPAN, span_of_parts, span_of_range, span_of_text
+from evaluator.language.expression import Literal
 from evaluator.language.types import (
+    BIGINT,
     BINARY,
     DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
     STRING,
     TIMESTAMP,
     TIMESTAMP_LTZ,
@@ -43,30 +48,109 @@ from evaluator.language.types import (
     decimal_type,
 )
 from evaluator.language.zones import offset_parts
-from handler.sql.numbers import LiteralError, shortened
 
 __all__ = [
     "VOID",
+    "LiteralError",
     "binary",
+    "check_number",
     "date",
-    "interval",
-    "is_small",
+    "number",
+    "shortened",
+    "string",
+    "suffixed",
     "timestamp",
-    "type_of",
 ]
 
 VOID = Type(Kind.VOID)
 
-#: The length of a CHAR or VARCHAR, and the precision and scale of a decimal.
-_PARAMETER = re.compile(r"[0-9]{1,9}")
-#: A type with more parts is named by its first word.
-_MAX_TYPE_PARTS = 50
-
+#: A number of more characters has a value that no type holds exactly, and Python does not convert it to an integer.
+_MAX_DIGITS = 4_000
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MAX_SHOWN = 60
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIMESTAMP = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?"
     r"\s*(\S.*?)?\s*"
 )
+
+
+class LiteralError(ValueError):
+    """A literal or a type that the engine refuses too, such as DATE '2020-13-01' or decimal(99,2)."""
+
+
+def shortened(text: str) -> str:
+    """A text of at most 60 characters, for messages."""
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def check_number(text: str) -> None:
+    """Raise LiteralError for a word that starts like a number and is none, such as ``1600e`` or ``1.2.3``."""
+    if not _NUMBER.fullmatch(text):
+        raise LiteralError(f"{shortened(text)} is not a number")
+
+
+def number(text: str) -> Literal | None:
+    """A number without a suffix, with its sign if it has one; None when no SQL type holds it."""
+    check_number(text)
+    if "e" in text.lower():
+        return _finite(float(text), DOUBLE)
+    if "." not in text:
+        if len(text) > _MAX_DIGITS:
+            return None
+        value = int(text)
+        for integer_type in (INT, BIGINT):
+            low, high = integer_type.integer_range()
+            if low <= value <= high:
+                return Literal(value, integer_type)
+    exact = Decimal(text)
+    decimal = _decimal_type_of(exact)
+    return None if decimal is None else Literal(exact, decimal)
+
+
+def suffixed(text: str, to: Type) -> Literal | None:
+    """A number with a suffix (``5L``) or a number cast to a wider type: None when ``to`` does not hold it exactly."""
+    if len(text) > _MAX_DIGITS:
+        return None
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not exact.is_finite():
+        return None
+    match to.kind:
+        case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
+            low, high = to.integer_range()
+            return Literal(int(exact), to) if exact == exact.to_integral_value() and low <= exact <= high else None
+        case Kind.DOUBLE:
+            return _finite(float(text), DOUBLE)
+        case Kind.FLOAT:
+            with np.errstate(over="ignore"):
+                return _finite(float(np.float32(text)), FLOAT)
+        case Kind.DECIMAL:
+            needed = _decimal_type_of(exact)
+            if needed is None or needed.scale > to.scale or needed.precision - needed.scale > to.precision - to.scale:
+                return None
+            return Literal(exact, to)
+        case _:
+            return None
+
+
+def _decimal_type_of(value: Decimal) -> Type | None:
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(-exponent, 0)
+    precision = max(len(digits) + max(exponent, 0), scale)
+    return decimal_type(precision, scale) if precision <= 38 else None
+
+
+def _finite(value: float, floating_type: Type) -> Literal | None:
+    return Literal(value, floating_type) if math.isfinite(value) else None
+
+
+def string(text: str) -> Literal:
+    """A string."""
+    return Literal(text, STRING)
 
 
 def binary(digits: str) -> Literal:
@@ -109,31 +193,6 @@ def timestamp(text: str) -> Literal:
         ) from None
 
 
-def interval(node: exp.Interval) -> Operand:
-    """``INTERVAL '3' MONTH``, ``INTERVAL '1-2' YEAR TO MONTH``, ``INTERVAL '1 day 2 hours'``; else Opaque."""
-    amount, unit = node.this, node.args.get("unit")
-    while isinstance(amount, exp.Paren):
-        amount = amount.this
-    sign = ""
-    if isinstance(amount, exp.Neg):
-        sign, amount = "-", amount.this
-    if not isinstance(amount, exp.Literal):
-        return Opaque("an interval whose length is no number is not decided")
-    span = None
-    match unit:
-        case None if amount.is_string and not sign:
-            span = span_of_text(amount.this)
-        case exp.IntervalSpan() if not sign:
-            span = span_of_range(amount.this, unit.this.name, unit.expression.name)
-        case exp.Var() | exp.Anonymous(expressions=[exp.Literal()]):  # ``day``, or ``day (3)``
-            span = span_of_parts([(sign + amount.this, unit.name)])
-        case _:
-            pass
-    if span is None:
-        return Opaque(f"the interval '{shortened(amount.this)}' is not understood")
-    return Literal(span, TIME_SPAN)
-
-
 def _day(year: str, month: str | None, day: str | None) -> int:
     return datetime.date(int(year), int(month or 1), int(day or 1)).toordinal() - EPOCH_ORDINAL
 
@@ -158,73 +217,3 @@ def _instant(wall_clock: int, zone: str) -> int:
     offset = local.replace(tzinfo=region).utcoffset()
     assert offset is not None
     return wall_clock - offset // MICROSECOND
-
-
-_KINDS: dict[exp.DType, Kind] = {
-    exp.DType.BOOLEAN: Kind.BOOLEAN,
-    exp.DType.TINYINT: Kind.TINYINT,
-    exp.DType.SMALLINT: Kind.SMALLINT,
-    exp.DType.INT: Kind.INT,
-    exp.DType.BIGINT: Kind.BIGINT,
-    exp.DType.FLOAT: Kind.FLOAT,
-    exp.DType.DOUBLE: Kind.DOUBLE,
-    exp.DType.TEXT: Kind.STRING,
-    exp.DType.DATE: Kind.DATE,
-    exp.DType.BINARY: Kind.BINARY,
-    exp.DType.TIMESTAMP: Kind.TIMESTAMP,
-    exp.DType.TIMESTAMPNTZ: Kind.TIMESTAMP,
-    exp.DType.TIMESTAMPTZ: Kind.TIMESTAMP_LTZ,
-    exp.DType.TIMESTAMPLTZ: Kind.TIMESTAMP_LTZ,
-    exp.DType.CHAR: Kind.CHAR,
-    exp.DType.VARCHAR: Kind.VARCHAR,
-    exp.DType.DECIMAL: Kind.DECIMAL,
-}
-
-
-def type_of(data_type: exp.DataType) -> Type:
-    """The type that a CAST names. Spark's TIMESTAMP is an instant (TIMESTAMP_LTZ), Hive's is a wall clock.
-
-    Raises LiteralError for a length, a precision or a scale that no engine takes.
-    """
-    kind = _KINDS.get(data_type.this) if isinstance(data_type.this, exp.DType) else None
-    match kind:
-        case None:
-            return Type(Kind.OTHER, name=_type_text(data_type))
-        case Kind.DECIMAL:
-            precision, scale = (*_parameters(data_type, 2), *(10, 0)[len(data_type.expressions) :])
-            if not 1 <= precision <= 38 or scale > precision:
-                raise LiteralError(f"{_type_text(data_type)} is not a type")
-            return decimal_type(precision, scale)
-        case Kind.CHAR | Kind.VARCHAR:
-            lengths = _parameters(data_type, 1)
-            if 0 in lengths:
-                raise LiteralError(f"{_type_text(data_type)} is not a type")
-            return Type(kind, lengths[0]) if lengths else STRING
-        case _:
-            return Type(kind)
-
-
-def _parameters(data_type: exp.DataType, at_most: int) -> list[int]:
-    """The numbers in the parentheses of a type."""
-    texts = [parameter.name for parameter in data_type.expressions]
-    if len(texts) > at_most or not all(map(_PARAMETER.fullmatch, texts)):
-        raise LiteralError(f"{_type_text(data_type)} is not a type")
-    return [int(text) for text in texts]
-
-
-def _type_text(data_type: exp.DataType) -> str:
-    """The name of a type; of one with many parts only its first word, because sqlglot's generator is recursive."""
-    if is_small(data_type, _MAX_TYPE_PARTS):
-        return shortened(data_type.sql("spark").lower())
-    return str(data_type.this.value if isinstance(data_type.this, exp.DType) else data_type.key).lower()
-
-
-def is_small(node: exp.Expr, most: int) -> bool:
-    """Whether a tree of sqlglot has at most ``most`` nodes, found without recursion."""
-    stack, count = [node], 0
-    while stack:
-        count += 1
-        if count > most:
-            return False
-        stack.extend(stack.pop().iter_expressions())
-    return True

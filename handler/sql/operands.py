@@ -42,8 +42,9 @@ from evaluator.language.expression import (
 from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.time_spans import TIME_SPAN, span_of_parts
 from evaluator.language.types import BOOLEAN, INT, TIMESTAMP_LTZ, Kind
-from handler.sql.literals import VOID, binary, date, interval, timestamp, type_of
-from handler.sql.numbers import LiteralError, number, shortened, string, suffixed
+from handler.sql.intervals import interval
+from handler.sql.literals import VOID, LiteralError, binary, date, number, shortened, string, suffixed, timestamp
+from handler.sql.type_names import type_of
 
 __all__ = ["OperandReader"]
 

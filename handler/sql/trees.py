@@ -20,7 +20,7 @@ from handler.sql.columns import columns_of, drop_leading_parts
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import dialect_of
 from handler.sql.engines import Engine
-from handler.sql.numbers import LiteralError, check_number
+from handler.sql.literals import LiteralError, check_number
 from handler.sql.results import ParsedCondition, SqlError, excerpt
 
 __all__ = ["read_tree"]
