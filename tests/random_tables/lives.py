@@ -6,6 +6,7 @@ A table has STEPS steps with this release (``life``), after what the releases be
 queries after each of them, one in six as of an earlier instant. OUT becomes the JSON of an ``Asked``. Each query is
 
     SQL        of the catalog's table, through the session's extension
+    value      the same, by a column's least or greatest value in the rows of the query
     read       ``handler.spark.read``
     aggregate  ``handler.spark.aggregate``: counts and bounds from statistics, the rest of the rows
     prune      ``handler.prune`` by text, which must keep the file slices that the rows are in
@@ -131,13 +132,38 @@ class _Query:
             whole = collected(tried(lambda: self._aggregated(_BY_LISTING)))
             _Truth(whole, lambda: self._aggregated(_NO_SKIPPING)).judge("aggregate", what, made, found)
 
+    def compare_value(self, what: str, found: Asked) -> None:
+        """By the value of a subquery, which is there only while the query runs."""
+        table = self.table
+        asked = collected(tried(lambda: self._of_value(table.name)))
+        with table.session.settings(PLAIN):
+            if asked.rows is None and collected(tried(lambda: self._of_value(table.name))).rows is None:
+                found.failing["value"] += 1
+                return
+            whole = collected(tried(lambda: self._of_whole_value(_BY_LISTING)))
+            _Truth(whole, lambda: self._of_whole_value(_NO_SKIPPING)).judge("value", what, asked, found)
+
+    def _of_value(self, table: str) -> DataFrame:
+        rng = random.Random(self.text)
+        names = [name for name in self.table.life.names if name != "p"]
+        name, compared = rng.choice(names), rng.choice(("=", "<", "<=", ">", ">="))
+        value = f"select {rng.choice(('min', 'max'))}({name}) from {table} where {self.text}"
+        return self.table.spark.sql(f"select {', '.join(names)} from {table} where {name} {compared} ({value})")
+
+    def _of_whole_value(self, options: Mapping[str, str]) -> DataFrame:
+        self._all({**options, **_OF_RELATION}).createOrReplaceTempView("of_life")
+        return self._of_value("of_life")
+
     def _whole(self, options: Mapping[str, str]) -> DataFrame:
         """By Hudi's first reader, of all files."""
         return self._by_path({**options, **_OF_RELATION})
 
     def _by_path(self, options: Mapping[str, str]) -> DataFrame:
+        return self._all(options).where(self.text)
+
+    def _all(self, options: Mapping[str, str]) -> DataFrame:
         given = {**options, **({"as.of.instant": self.as_of} if self.as_of else {})}
-        return self.table.spark.read.format("hudi").options(**given).load(str(self.table.path)).where(self.text)
+        return self.table.spark.read.format("hudi").options(**given).load(str(self.table.path))
 
     def _of_catalog(self) -> DataFrame:
         if self.as_of:
@@ -204,6 +230,8 @@ def lived(session: ExtensionSession, life: Life, folder: Path, steps: int, queri
                 what = f"life {life.seed}, {session.hudi}, step {number + 1}: {asked.text} as of {as_of or 'now'}"
                 with session.settings(looks_once if query % 2 else {}):
                     asked.compare(what, found)
+                    if as_of is None:
+                        asked.compare_value(what, found)
 
 
 def main(folder: Path, out: Path, release: str, *numbers: int) -> None:

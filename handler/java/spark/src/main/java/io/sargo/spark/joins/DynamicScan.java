@@ -126,7 +126,7 @@ public final class DynamicScan extends ListPlan {
       if (known != null) {
         index.narrow(known, ScalarValues.template(one), "values");
       }
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by a scalar subquery, because of {}", e.toString(), e);
     }
   }

@@ -24,6 +24,8 @@ import org.apache.spark.sql.execution.PlanLater;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
 import org.apache.spark.sql.internal.SQLConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans a scan with the condition of {@link DynamicKeys}, or with {@link ScalarValues}, as a {@link
@@ -36,6 +38,7 @@ import org.apache.spark.sql.internal.SQLConf;
  */
 public final class DynamicScanStrategy extends ListStrategy {
   private static final long serialVersionUID = 1;
+  private static final Logger LOG = LoggerFactory.getLogger(DynamicScanStrategy.class);
 
   private final SparkSession session;
 
@@ -82,10 +85,15 @@ public final class DynamicScanStrategy extends ListStrategy {
 
   /** Whether Spark reuses the scalar subqueries of a filter for the scan below. */
   private boolean hasValues() {
-    SQLConf conf = session.sessionState().conf();
-    return conf.adaptiveExecutionEnabled()
-        && conf.subqueryReuseEnabled()
-        && DynamicSettings.of(session) != DynamicSettings.FALSE;
+    try {
+      SQLConf conf = session.sessionState().conf();
+      return conf.adaptiveExecutionEnabled()
+          && conf.subqueryReuseEnabled()
+          && DynamicSettings.of(session) != DynamicSettings.FALSE;
+    } catch (Exception | LinkageError e) {
+      LOG.warn("sargo: not narrowed by scalar subqueries, because of {}", e.toString(), e);
+      return false;
+    }
   }
 
   private static boolean isDynamic(Expression condition) {
@@ -117,9 +125,16 @@ public final class DynamicScanStrategy extends ListStrategy {
 
   /** The conditions by scalar subqueries, with the names that the scan gives to its columns. */
   private List<Expression> ofValues(FileSourceScanExec scan, List<Expression> conditions) {
-    if (!hasValues()) {
+    try {
+      return hasValues() ? usefulValues(scan, conditions) : Collections.emptyList();
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      LOG.warn("sargo: not narrowed by scalar subqueries, because of {}", e.toString(), e);
       return Collections.emptyList();
     }
+  }
+
+  private static List<Expression> usefulValues(
+      FileSourceScanExec scan, List<Expression> conditions) {
     NarrowedIndex index = (NarrowedIndex) scan.relation().location();
     List<String> partitions = Arrays.asList(scan.relation().partitionSchema().fieldNames());
     return Conditions.namedAs(Seqs.list(scan.output()), conditions).stream()
