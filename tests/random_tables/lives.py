@@ -197,7 +197,7 @@ class _Truth:
     def judge(self, form: str, what: str, asked: Answer, found: Asked) -> None:
         if asked.rows is not None and asked.rows == self.whole.rows:
             found.asked[form] += 1
-            found.skipping[form] += asked.skips
+            found.skipping[form] += asked.skips or (form == "value" and asked.files < self.whole.files)
             return
         of_hudi = collected(tried(self.of_hudi))
         if asked.rows is None and None in (self.whole.rows, of_hudi.rows):
