@@ -49,6 +49,9 @@ def is_the_same(text):
         "a = 2147483648 AND b = '' AND a < 123456789012345678.123456789012345678",
         "a >= DATE '2020-02-29' AND a < date'0001-01-01' and b <> TimeStamp '9999-12-31 23:59:59.999999999'",
         "a=TIMESTAMP'1970-01-01 00:00:00' AND b = timestamp\n'2020-01-31 10:00:00.5'",
+        "a between 1 and 5 AND b BETWEEN DATE '2020-01-01' AND DATE '2020-02-01' and c between 'x'\tand\n'y'",
+        "a in (1) and b IN ( -1,2 , 3.5 ) AND c in('x', '', 'y') and d IN (DATE'2020-01-01')",
+        "a is null AND b IS  NOT\nNULL and a is not null",
         "date = '2020-01-01' AND timestamp > '2020-01-01 10:00:00' AND user_name = 'x'",
     ],
 )
@@ -103,6 +106,25 @@ def test_comparisons_are_read(text):
             "a\u00a0= 1",
             "ä = 1",
         ),
+        *(
+            "a not in (1)",
+            "a not between 1 and 2",
+            "a in ()",
+            "a in (1,)",
+            "a in (1 2)",
+            "a in (1",
+            "a in (b)",
+            "a in (null)",
+        ),
+        *(
+            "a in 1",
+            "a between 1",
+            "a between 1 and",
+            "a between 1 and b",
+            "a between symmetric 1 and 2",
+            "a between 1 or 2",
+        ),
+        *("a is", "a is true", "a is not", "a is nullx", "a isnull", "a is null null", "is null", "a in (1)and b = 1"),
         "a = 1" + " AND a = 1" * 1_000,
     ],
 )
@@ -135,6 +157,9 @@ def words():
 
 def test_words_of_sqlglot_are_names_or_are_left_to_it():
     known = words()
+    for word in known:
+        for rest in ("in (1, 2)", "between 'a' and 'b'", "is null", "is not null and a = 1"):
+            is_the_same(f"{word} {rest}")
     read = [is_the_same(f"{word} < 5 AND {word.lower()} >= 1.50 AND {word.upper()} != 'x'") for word in known]
     assert len(known) > 1_000
     assert 0 < read.count(False) < 100
@@ -153,7 +178,15 @@ VALUES = st.one_of(
     st.sampled_from(["5L", "-5", "- 5", ".5", "1e3", "'a''b'", "x'41'", "a", "--5", "'x' -- y"]),
 )
 SPACES = st.sampled_from(["", " ", "  ", "\t", "\n", "\r\n", "\x0b", "\u00a0", "/**/"])
-PARTS = st.tuples(SPACES, NAMES, SPACES, OPERATORS, SPACES, VALUES, SPACES).map("".join)
+RESTS = st.one_of(
+    st.tuples(OPERATORS, SPACES, VALUES).map("".join),
+    st.tuples(SPACES, VALUES, SPACES, VALUES).map(lambda parts: "between{}{} and{}{}".format(*parts)),
+    st.tuples(st.sampled_from(["in(", "IN ("]), st.lists(VALUES, max_size=3).map(",".join), SPACES, st.just(")")).map(
+        "".join
+    ),
+    st.sampled_from(["is null", "IS  NOT NULL", "is true", "isnull"]),
+)
+PARTS = st.tuples(SPACES, NAMES, SPACES, RESTS, SPACES).map("".join)
 
 
 @given(st.lists(PARTS, min_size=1, max_size=3), st.sampled_from([" AND ", " and ", "AND", " OR ", ", ", " && "]))
