@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -15,6 +15,7 @@ from handler.sql.dialects import dialect_of
 from handler.sql.parsing import parse_condition
 from handler.sql.results import SqlError
 from handler.sql.trees import read_tree
+from tests.sampling import examples
 
 DIALECTS = ("hive", "spark")
 
@@ -189,6 +190,7 @@ RESTS = st.one_of(
 PARTS = st.tuples(SPACES, NAMES, SPACES, RESTS, SPACES).map("".join)
 
 
+@settings(max_examples=examples(300, at_night=20_000))
 @given(st.lists(PARTS, min_size=1, max_size=3), st.sampled_from([" AND ", " and ", "AND", " OR ", ", ", " && "]))
 def test_random_texts_are_read_as_their_trees_are(parts, joined):
     text = joined.join(parts)
