@@ -62,6 +62,7 @@ class Life:
     columns     those that it has by now
     rows        so many keys were inserted: k0, k1, ...
     at          the ordering value of the last change
+    is_ordered  values grow with the row's number, so that files have narrow ranges
     log         the steps so far, and why some failed
     """
 
@@ -72,6 +73,7 @@ class Life:
     columns: list[str]
     rows: int = 0
     at: int = 0
+    is_ordered: bool = False
     log: list[str] = field(default_factory=list)
 
     @classmethod
@@ -82,7 +84,7 @@ class Life:
             "hoodie.metadata.index.column.stats.enable": "true",
             "hoodie.metadata.record.index.enable": rng.choice(("true", "false")),
             "hoodie.metadata.index.bloom.filter.enable": rng.choice(("true", "false", "false")),
-            "hoodie.parquet.small.file.limit": rng.choice(("0", "104857600")),
+            "hoodie.parquet.small.file.limit": rng.choice(("0", "0", "104857600")),
             "hoodie.compact.inline": rng.choice(("true", "false", "false")) if is_mor else "false",
             "hoodie.compact.inline.max.delta.commits": "3",
             "hoodie.clean.automatic": rng.choice(("true", "false")),
@@ -91,7 +93,8 @@ class Life:
             "hoodie.keep.max.commits": "6",
             "hoodie.embed.timeline.server": "false",
         }
-        return cls(seed, is_mor, rng.random() < 0.5, settings, [name for name in COLUMNS if name != ADDED])
+        columns = [name for name in COLUMNS if name != ADDED]
+        return cls(seed, is_mor, rng.random() < 0.5, settings, columns, is_ordered=rng.random() < 0.75)
 
     @classmethod
     def load(cls, seed: int, folder: Path) -> Life:
@@ -130,8 +133,14 @@ class Life:
         """At times one that no row has."""
         return f"'k{rng.randint(0, self.rows + 1)}'"
 
+    def value(self, rng: random.Random, column: str, number: int | None = None) -> str:
+        """One that the row with this number may have, or any row."""
+        if not self.is_ordered or rng.random() < 0.05:
+            return value(rng, column)
+        return value(rng, column, rng.randint(0, self.rows) if number is None else number)
+
     def row(self, rng: random.Random, number: int) -> str:
-        values = [f"'k{number}'", str(self.at), *(value(rng, name) for name in self.columns)]
+        values = [f"'k{number}'", str(self.at), *(self.value(rng, name, number) for name in self.columns)]
         return f"({', '.join(values + [repr(PARTITIONS[number % 3])] * self.is_partitioned)})"
 
     def _insert(self, rng: random.Random, table: str, many: int, how: str = "into") -> str:
@@ -143,33 +152,35 @@ class Life:
         return f"insert {how} {table}{names} values {rows}"
 
 
-def value(rng: random.Random, column: str) -> str:
-    """A constant of the column's type."""
+def value(rng: random.Random, column: str, near: int | None = None) -> str:
+    """A constant of the column's type; with ``near``, a row's number, one that few other rows have."""
     kind = COLUMNS[column]
     if rng.random() < 0.12:
         return f"cast(null as {kind})"
-    a_day = f"2026-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
+    low, high = (0, 100) if near is None else (near % 99, near % 99 + 2)
+    percent = rng.randint(low, high)
+    a_day = f"2026-{1 + percent * 11 // 100:02d}-{rng.randint(1, 28):02d}"
     match kind:
         case "string":
-            text = rng.choice(("apple", f"x{rng.randint(0, 40)}", "42", "", "z" * 40))
+            text = rng.choice(("apple", f"x{percent}", "42", "", "z" * 40) if near is None else (f"x{percent:02d}",))
             return f"cast('{text}' as string)"
         case "decimal(10,2)":
-            return f"cast({rng.randint(-1000, 4000) / 100} as {kind})"
+            return f"cast({percent * 50 + rng.randint(-1000, -950)}e-2 as {kind})"
         case "double":
-            return f"cast({rng.randint(-100, 400) / 4} as {kind})"
+            return f"cast({percent * 5 / 4 - 25} as {kind})"
         case "timestamp":
             return f"timestamp '{a_day} 10:00:00'"
         case "date":
             return f"date '{a_day}'"
         case _:
-            return f"cast({rng.randint(-50, 400)} as {kind})"
+            return f"cast({percent * 4 + rng.randint(-50, -47)} as {kind})"
 
 
 def condition(rng: random.Random, life: Life) -> str:
     column = rng.choice([*life.columns, "id"])
     if column == "id":
         return rng.choice((f"id = {life.key(rng)}", f"id in ({life.key(rng)}, {life.key(rng)})"))
-    one, other = value(rng, column), value(rng, column)
+    one, other = life.value(rng, column), life.value(rng, column)
     forms = [
         f"{column} = {one}",
         f"{column} > {one}",
@@ -213,11 +224,12 @@ class _Drawn:
 
     def update(self) -> str:
         column, keys = self.column, ", ".join(self.life.key(self.rng) for _ in range(3))
-        return f"update {self.table} set {column} = {value(self.rng, column)}, ts = {self.life.at} where id in ({keys})"
+        changed = f"{column} = {self.life.value(self.rng, column)}, ts = {self.life.at}"
+        return f"update {self.table} set {changed} where id in ({keys})"
 
     def delete(self) -> str:
         column, key = self.column, self.life.key(self.rng)
-        which = self.rng.choice((f"id = {key}", f"{column} = {value(self.rng, column)}"))
+        which = self.rng.choice((f"id = {key}", f"{column} = {self.life.value(self.rng, column)}"))
         return f"delete from {self.table} where {which}"
 
     def merge(self) -> str:
@@ -231,7 +243,9 @@ class _Drawn:
 
     def merge_one_column(self) -> str:
         column = self.column
-        source = f"{self.life.key(self.rng)} id, cast({self.life.at} as bigint) ts, {value(self.rng, column)} v"
+        source = (
+            f"{self.life.key(self.rng)} id, cast({self.life.at} as bigint) ts, {self.life.value(self.rng, column)} v"
+        )
         return (
             f"merge into {self.table} t using (select {source}) s on t.id = s.id "
             f"when matched then update set {column} = s.v, ts = s.ts"
