@@ -20,7 +20,7 @@ from pyarrow import parquet
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
-from handler.aggregates import split as split_module
+from handler.aggregates import answers as answers_module
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.file_values import ColumnValues, FileValues
 from handler.aggregates.split import split_aggregates
@@ -294,7 +294,7 @@ def test_more_footers_than_the_limit_are_not_read(folders, monkeypatch):
     plan = prune(opened, "TRUE")
     asked = [Aggregate("count"), Aggregate("sum", "i")]
     assert split_aggregates(plan, asked).totals == (6, 18)
-    monkeypatch.setattr(split_module, "MAX_FOOTERS", 2)
+    monkeypatch.setattr(answers_module, "MAX_FOOTERS", 2)
     split = split_aggregates(plan, asked)
     assert split.totals == (4, 12)
     assert split.reasons == (("the limit of 2 footers, 10 seconds, 32 MiB is reached", 1),)

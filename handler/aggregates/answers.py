@@ -1,0 +1,227 @@
+"""What Parquet footers answer exactly of some slices, slice by slice.
+
+    a slice is answered when
+    ---------------------------------------------------------------------------------
+    every row of it satisfies the condition: its outcome is {TRUE} (contract C1)
+    it is one Parquet base file, without log files, of a table that was not bootstrapped
+    its rows are no changes (``_hoodie_operation``), of which some stand for deletions
+    its footer is among the first ``MAX_FOOTERS``, and is read within ``SECONDS``
+    the footer proves the value of each aggregate (``file_values``); for ``sum``, that all values are the same
+
+Every other slice is scanned, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import field
+from typing import Any
+
+from evaluator.language.column_resolution import resolve_column, with_near_names
+from evaluator.language.errors import SargoError, UnknownColumnError, UnsupportedError
+from evaluator.language.records import frozen
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import BIGINT, Kind, Type
+from handler.aggregates.aggregate import Aggregate
+from handler.aggregates.file_values import ColumnValues, FileValues
+from index_store import FileSlice, Table
+from index_store.formats.parquet_footers import FOOTER_BYTES, Footers
+
+__all__ = ["MAX_FOOTERS", "SECONDS", "AnsweredSlice", "Answers", "ScannedSlice", "answer_slices"]
+
+#: The most footers that are read for one query, and for how many seconds: more files are scanned.
+MAX_FOOTERS = 4096
+SECONDS = 10.0
+_CHANGES = "_hoodie_operation"
+_BOOTSTRAP = "hoodie.bootstrap.base.path"
+_LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
+#: A sum of longer decimals has no digits to spare in Spark and Hive, and is NULL where it overflows.
+_MAX_SUMMED_DIGITS = 28
+
+
+@frozen
+class AnsweredSlice:
+    """A slice that is not read: the value of each aggregate over its rows."""
+
+    item: FileSlice
+    values: tuple[Any, ...]
+
+
+@frozen
+class ScannedSlice:
+    """A slice that is read, and why: a sentence for people."""
+
+    item: FileSlice
+    reason: str
+
+
+@frozen(kw_only=True)
+class Answers:
+    """``aggregates`` with the names of the table's columns, and their ``types``; not known where all are scanned.
+
+    Values of answered slices are in ordinal form (``evaluator.statistics.columns``).
+    """
+
+    aggregates: tuple[Aggregate, ...]
+    types: tuple[Type | None, ...] = field(default=())
+    answered: tuple[AnsweredSlice, ...] = ()
+    scanned: tuple[ScannedSlice, ...] = ()
+
+    @property
+    def totals(self) -> tuple[Any, ...]:
+        """The value of each aggregate over all rows of the slices that are answered; empty when none is."""
+        columns = zip(*(one.values for one in self.answered), strict=True)
+        return tuple(one.total(values) for one, values in zip(self.aggregates, columns, strict=False))
+
+
+def answer_slices(
+    table: Table,
+    instant: str | None,
+    items: Sequence[FileSlice],
+    matched: Collection[FileSlice],
+    aggregates: Sequence[Aggregate],
+    seconds: float = SECONDS,
+) -> Answers:
+    """Ask the footers of slices, each of the table at an instant.
+
+    ``matched``: the slices on whose rows the condition holds. What cannot be read is scanned, with the reason. Raises
+    UnknownColumnError for a column that the table does not have, UnsupportedError for one that is not plain.
+    """
+    try:
+        values = FileValues(table, instant)
+    except SargoError as error:
+        return _scanned(items, aggregates, str(error))
+    columns = [None if one.column is None else _column(one.column, values.schema) for one in aggregates]
+    resolved = [
+        Aggregate(one.function, None if column is None else column.name)
+        for one, column in zip(aggregates, columns, strict=True)
+    ]
+    for one, column in zip(resolved, columns, strict=True):
+        if column is not None and not _may_be_exact(one, column):
+            return _scanned(items, resolved, f"{one}: footers have no exact answer for the type {column.type}")
+    answered: list[AnsweredSlice] = []
+    scanned: list[ScannedSlice] = []
+    totals: list[Any] = [None] * len(resolved)
+    for item, found in _values_by_slice(table, values, items, matched, resolved, columns, seconds):
+        if isinstance(found, str):
+            scanned.append(ScannedSlice(item, found))
+            continue
+        sums = [one.total(parts) for one, *parts in zip(resolved, totals, found, strict=True)]
+        if any(
+            one.function == "sum" and _overflows(total, of)
+            for one, total, of in zip(resolved, sums, columns, strict=True)
+        ):
+            scanned.append(ScannedSlice(item, "the sum is beyond the type of the result"))
+            continue
+        totals = sums
+        answered.append(AnsweredSlice(item, found))
+    return Answers(
+        aggregates=tuple(resolved),
+        types=tuple(
+            BIGINT if one.function == "count" or column is None else column.type
+            for one, column in zip(resolved, columns, strict=True)
+        ),
+        answered=tuple(answered),
+        scanned=tuple(scanned),
+    )
+
+
+def _scanned(items: Sequence[FileSlice], aggregates: Sequence[Aggregate], reason: str) -> Answers:
+    """All slices are, for one reason."""
+    return Answers(aggregates=tuple(aggregates), scanned=tuple(ScannedSlice(item, reason) for item in items))
+
+
+def _column(name: str, schema: Schema) -> Field:
+    try:
+        found = schema.resolve(name, case_sensitive=True) or resolve_column(name, schema, case_sensitive=False)
+    except UnknownColumnError as error:
+        raise with_near_names(error, schema) from None
+    if "." in found.name:
+        raise UnsupportedError(f"{found.name} is a field of a struct, which is NULL where the struct is")
+    return found
+
+
+def _may_be_exact(aggregate: Aggregate, column: Field) -> bool:
+    """Whether the footer of some file may have the value; where not, none is read."""
+    kind = column.type.kind
+    if aggregate.function == "sum":
+        return kind.is_integer or (kind is Kind.DECIMAL and column.type.precision <= _MAX_SUMMED_DIGITS)
+    return kind is not Kind.OTHER and (aggregate.function == "count" or not (kind.is_fractional or kind is Kind.BINARY))
+
+
+def _values_by_slice(
+    table: Table,
+    values: FileValues,
+    items: Sequence[FileSlice],
+    matched: Collection[FileSlice],
+    aggregates: Sequence[Aggregate],
+    columns: Sequence[Field | None],
+    seconds: float,
+) -> Iterator[tuple[FileSlice, tuple[Any, ...] | str]]:
+    """Each slice with the exact value of each aggregate, or with the reason why it is scanned."""
+    changes = values.schema.resolve(_CHANGES, case_sensitive=True) is not None
+    blocker = "the table was bootstrapped" if _BOOTSTRAP in table.properties else ""
+    blocker = blocker or ("the rows of the table are changes, which may be deletions" if changes else "")
+    reasons = [blocker or _why_not_one_file(item, is_matched=item in matched) for item in items]
+    paths = [item.base_file or "" for item, why in zip(items, reasons, strict=True) if not why][:MAX_FOOTERS]
+    footers = Footers(table.storage, MAX_FOOTERS, seconds)
+    known = {path: footers.read(path) for path in footers.read_within(paths, seconds)}
+    needed = list({column.name: column for column in columns if column is not None}.values())
+    for item, why in zip(items, reasons, strict=True):
+        path = item.base_file or ""
+        if why:
+            yield item, why
+        elif path not in known:
+            yield item, f"the limit of {MAX_FOOTERS} footers, {seconds:g} seconds, {FOOTER_BYTES >> 20} MiB is reached"
+        elif known[path] is None:
+            yield item, "the footer of the base file cannot be read"
+        else:
+            found = values.read(known[path], item, needed)
+            yield item, found if isinstance(found, str) else _of_file(aggregates, columns, *found)
+
+
+def _why_not_one_file(item: FileSlice, *, is_matched: bool) -> str:
+    """Why the slice is not one Parquet file whose rows all satisfy the condition, or ""."""
+    if item.log_files:
+        return "log files may change or delete rows"
+    if not (item.base_file or "").endswith(".parquet"):
+        return "the slice has no base file in Parquet"
+    return "" if is_matched else "the condition may not hold on every row"
+
+
+def _of_file(
+    aggregates: Sequence[Aggregate], columns: Sequence[Field | None], rows: int, values: Any
+) -> tuple[Any, ...] | str:
+    """The value of each aggregate over the rows of a file, or why one is not exact."""
+    answers = []
+    for aggregate, column in zip(aggregates, columns, strict=True):
+        is_exact, value = (True, rows) if column is None else _of_column(aggregate, column, rows, values[column.name])
+        if not is_exact:
+            return str(value)
+        answers.append(value)
+    return tuple(answers)
+
+
+def _of_column(aggregate: Aggregate, column: Field, rows: int, found: ColumnValues) -> tuple[bool, Any]:
+    """Whether the aggregate is exact in a file, and its value, or why it is not."""
+    if found.nulls is None:
+        return False, found.why
+    count = rows - found.nulls
+    if aggregate.function == "count":
+        return True, count
+    if not count:
+        return True, None
+    if found.bounds is None:
+        return False, found.why
+    lo, hi = found.bounds
+    if aggregate.function == "min":
+        return True, lo
+    if aggregate.function == "max":
+        return True, hi
+    return (True, lo * count) if lo == hi else (False, f"the file holds several values of column {column.name}")
+
+
+def _overflows(total: Any, column: Field | None) -> bool:
+    """Whether a sum of whole numbers is none of 64 bits."""
+    is_whole = column is not None and column.type.kind.is_integer
+    return is_whole and total is not None and not _LEAST <= total <= _GREATEST
