@@ -285,6 +285,72 @@ struct LayoutReply {
   5: optional string instant;
 }
 
+struct AggregateRequest {
+  /** PROTOCOL_VERSION of the client. */
+  1: required i32 protocol_version;
+
+  /** As in PruneRequest, and so are the fields up to 16. */
+  2: required string table;
+  3: required binary filter;
+  4: optional string filter_text;
+
+  /** "spark-ansi", "spark-legacy" or "spark-try". */
+  5: required string engine;
+  6: optional string engine_version;
+
+  /** Required here: without it no answer is certain. */
+  7: optional string time_zone;
+  8: optional string query_type;
+  9: optional string instant;
+  10: required binary names;
+  11: optional bool names_compressed;
+  12: required i32 name_count;
+  13: optional string query_id;
+  14: optional string secret;
+  15: optional string user;
+  16: optional bool merges_rows;
+
+  /**
+   * What is computed of the rows that satisfy the filter: count(*), or count, min or max of a column of the table, its name in
+   * backticks, which are doubled inside of it. UTF-8, joined by a line feed.
+   */
+  17: required binary aggregates;
+}
+
+struct AggregateReply {
+  /** PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own. */
+  1: required i32 protocol_version;
+
+  /**
+   * Packed bits over the request's own list, as in PruneReply: a set bit = `values` count the rows of this file, which is not to be
+   * read. It is a base file on every row of which the filter holds, and the list has no log file of its slice. No bytes at all =
+   * read every file.
+   */
+  2: required binary answered;
+
+  /** The request's name_count again. */
+  3: required i32 name_count;
+
+  /** How many bits are set. */
+  4: required i32 answered_count;
+
+  /**
+   * The value of each aggregate over the rows of those files: the empty text is NULL; else "=" and a whole number (of a decimal
+   * without its point, of a date days and of a timestamp microseconds since 1970, of a boolean 0 or 1) or a text. Absent without
+   * bits.
+   */
+  5: optional list<string> values;
+
+  /** The type of each value in Spark's SQL, such as "decimal(10,2)". With `values`. */
+  6: optional list<string> types;
+
+  /** Why not more is answered, in words. */
+  7: optional list<string> reasons;
+
+  /** CRC32 of the request's `names` bytes as they were sent. */
+  8: required i64 digest;
+}
+
 /** The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once. */
 exception Refused {
   /** In words, without data values. */
@@ -312,6 +378,12 @@ service Sargo {
    * are checked against the table: the ids of all files, and the first and last key of each slice for which they are known.
    */
   LayoutReply layout(1: LayoutRequest request) throws (1: Refused refused);
+
+  /**
+   * Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
+   * reads the others.
+   */
+  AggregateReply aggregate(1: AggregateRequest request) throws (1: Refused refused);
 
   /**
    * What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from handler.sidecar.sargo_thrift.constants import MAX_FIRST_FRAME_BYTES, MAX_UNKNOWN_PARTITIONS, PROTOCOL_VERSION
 from handler.sidecar.sargo_thrift.ttypes import (
+    AggregateReply,
+    AggregateRequest,
     LayoutReply,
     LayoutRequest,
     PlanReply,
@@ -21,6 +23,8 @@ __all__ = [
     "MAX_FIRST_FRAME_BYTES",
     "MAX_UNKNOWN_PARTITIONS",
     "PROTOCOL_VERSION",
+    "AggregateReply",
+    "AggregateRequest",
     "LayoutReply",
     "LayoutRequest",
     "PlanReply",

@@ -6,7 +6,7 @@ its secret is checked, and it is passed to the service:
     1.  a frame of more than ``MAX_FIRST_FRAME_BYTES`` is refused on a connection that has not shown the secret
     2.  a frame of more than 256 KiB is decoded on a thread of its own, every other one on the event loop
     3.  the secret of the call is compared, before anything else of the call is looked at
-    4.  ``prune``, ``plan``, ``layout`` and ``explain`` are answered to those who gave the
+    4.  ``prune``, ``plan``, ``layout``, ``aggregate`` and ``explain`` are answered to those who gave the
         secret, the other methods to everybody
 
 A short ``prune`` whose answer is known is answered in the turn of the event loop in which it arrived, every other call
@@ -310,6 +310,7 @@ class Server:
             "prune": self.service.prune,
             "plan": self.service.plan,
             "layout": self.service.layout,
+            "aggregate": self.service.aggregate,
             "explain": self.service.explain,
             "health": lambda: self.service.health(names_roots=self._secret is None or self.slots.is_known(connection)),
             "version": self.service.version,

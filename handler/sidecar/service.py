@@ -15,11 +15,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
+from handler.sidecar.aggregates import Aggregated, Aggregates, read_aggregate_request
 from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import (
     PROTOCOL_VERSION,
+    AggregateReply,
+    AggregateRequest,
     LayoutReply,
     LayoutRequest,
     PlanReply,
@@ -29,7 +33,7 @@ from handler.sidecar.idl import (
     Refused,
     forget_frames,
 )
-from handler.sidecar.layouts import BucketLayout, LayoutQuestion, Layouts, read_layout_request
+from handler.sidecar.layouts import BucketLayout, Layouts, read_layout_request
 from handler.sidecar.plans.plans import PlannedFiles, Plans
 from handler.sidecar.pruning import PrunedNames, Pruning
 from handler.sidecar.recording.answers import Answer
@@ -47,6 +51,8 @@ from handler.sidecar.view import FilterQuery, View
 from handler.version import VERSION
 
 __all__ = ["Service"]
+
+T = TypeVar("T")
 
 #: The number of reasons in a reply. A report contains more of them.
 _MAX_REASONS = 8
@@ -91,6 +97,7 @@ class Service:
         self.records = Records(settings, metrics, journal)
         self._pruning = Pruning(settings, self.tables, self.records, self._threads)
         self._layouts = Layouts(self.tables)
+        self._aggregates = Aggregates(settings, self.tables)
         self._plans = Plans(settings, self.tables, self.records, self._threads)
 
     # -- the calls
@@ -173,7 +180,8 @@ class Service:
         self._refuse_when_stopping()
         question = read_layout_request(request, self._roots)
         with self._admitted():
-            layout = await self._laid_out(question)
+            asked = self._layouts.answer(question)
+            layout = await self._or_why("layout", question.location, asked, lambda why: BucketLayout(why=why))
         reply: LayoutReply = LayoutReply(
             protocol_version=PROTOCOL_VERSION,
             buckets=layout.buckets,
@@ -183,20 +191,45 @@ class Service:
         )
         return reply
 
-    async def _laid_out(self, question: LayoutQuestion) -> BucketLayout:
-        """The answer to a question of layout(): every failure is a reason. Raises Refused."""
+    async def aggregate(self, request: AggregateRequest) -> AggregateReply:
+        """The IDL's aggregate. Raises Refused."""
+        self._refuse_when_stopping()
+        question = read_aggregate_request(request, self.settings, self._roots)
+        location, listed = question.of_files.location, question.of_files.listed
+        if location.path in self.records.turned_off:
+            found = Aggregated(reasons=(BECAUSE["audit"],))
+        else:
+            with self._admitted():
+                asked = self._aggregates.answer(question)
+                found = await self._or_why("aggregate", location, asked, lambda why: Aggregated(reasons=(why,)))
+        reply: AggregateReply = AggregateReply(
+            protocol_version=PROTOCOL_VERSION,
+            answered=found.answered,
+            name_count=listed.count,
+            answered_count=found.count,
+            values=list(found.values) or None,
+            types=list(found.types) or None,
+            reasons=[cut_text(text, MAX_REASON_LENGTH) for text in found.reasons[:_MAX_REASONS]],
+            digest=await asyncio.to_thread(lambda: listed.digest),
+        )
+        return reply
+
+    async def _or_why(
+        self, method: str, location: AllowedTable, asked: Awaitable[T], otherwise: Callable[[str], T]
+    ) -> T:
+        """An answer: every failure is the reason of one that says nothing. Raises Refused."""
         try:
-            with self._in_time(question.location):
-                return await asyncio.wait_for(self._layouts.answer(question), self._patience(question.location))
+            with self._in_time(location):
+                return await asyncio.wait_for(asked, self._patience(location))
         except Refused:
             raise
-        except (_TooLate, TableUnavailable) as error:
+        except (_TooLate, TableUnavailable, PlanningFailed) as error:
             forget_frames(error)
-            return BucketLayout(why=error.why)
+            return otherwise(error.why)
         except Exception as error:
-            self.journal.failure("layout", error)
+            self.journal.failure(method, error)
             forget_frames(error)
-            return BucketLayout(why=f"the sidecar failed: {type(error).__name__}")
+            return otherwise(f"the sidecar failed: {type(error).__name__}")
 
     async def _pruned(self, question: PruneQuestion) -> PrunedNames:
         """The answer to a question of prune(): every failure skips nothing. Raises Refused."""

@@ -51,6 +51,17 @@ class Iface(object):
         """
         pass
 
+    def aggregate(self, request):
+        """
+        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
+        reads the others.
+
+        Parameters:
+         - request
+
+        """
+        pass
+
     def explain(self, report_id, secret):
         """
         What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its
@@ -199,6 +210,43 @@ class Client(Iface):
             raise result.refused
         raise TApplicationException(TApplicationException.MISSING_RESULT, "layout failed: unknown result")
 
+    def aggregate(self, request):
+        """
+        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
+        reads the others.
+
+        Parameters:
+         - request
+
+        """
+        self.send_aggregate(request)
+        return self.recv_aggregate()
+
+    def send_aggregate(self, request):
+        self._oprot.writeMessageBegin('aggregate', TMessageType.CALL, self._seqid)
+        args = aggregate_args()
+        args.request = request
+        args.write(self._oprot)
+        self._oprot.writeMessageEnd()
+        self._oprot.trans.flush()
+
+    def recv_aggregate(self):
+        iprot = self._iprot
+        (fname, mtype, rseqid) = iprot.readMessageBegin()
+        if mtype == TMessageType.EXCEPTION:
+            x = TApplicationException()
+            x.read(iprot)
+            iprot.readMessageEnd()
+            raise x
+        result = aggregate_result()
+        result.read(iprot)
+        iprot.readMessageEnd()
+        if result.success is not None:
+            return result.success
+        if result.refused is not None:
+            raise result.refused
+        raise TApplicationException(TApplicationException.MISSING_RESULT, "aggregate failed: unknown result")
+
     def explain(self, report_id, secret):
         """
         What was skipped and why not more, as text, for the report id of a reply. For the id of a query: the same, or a list of its
@@ -313,6 +361,7 @@ class Processor(Iface, TProcessor):
         self._processMap["prune"] = Processor.process_prune
         self._processMap["plan"] = Processor.process_plan
         self._processMap["layout"] = Processor.process_layout
+        self._processMap["aggregate"] = Processor.process_aggregate
         self._processMap["explain"] = Processor.process_explain
         self._processMap["health"] = Processor.process_health
         self._processMap["version"] = Processor.process_version
@@ -412,6 +461,32 @@ class Processor(Iface, TProcessor):
             msg_type = TMessageType.EXCEPTION
             result = TApplicationException(TApplicationException.INTERNAL_ERROR, 'Internal error')
         oprot.writeMessageBegin("layout", msg_type, seqid)
+        result.write(oprot)
+        oprot.writeMessageEnd()
+        oprot.trans.flush()
+
+    def process_aggregate(self, seqid, iprot, oprot):
+        args = aggregate_args()
+        args.read(iprot)
+        iprot.readMessageEnd()
+        result = aggregate_result()
+        try:
+            result.success = self._handler.aggregate(args.request)
+            msg_type = TMessageType.REPLY
+        except TTransport.TTransportException:
+            raise
+        except Refused as refused:
+            msg_type = TMessageType.REPLY
+            result.refused = refused
+        except TApplicationException as ex:
+            logging.exception('TApplication exception in handler')
+            msg_type = TMessageType.EXCEPTION
+            result = ex
+        except Exception:
+            logging.exception('Unexpected exception in handler')
+            msg_type = TMessageType.EXCEPTION
+            result = TApplicationException(TApplicationException.INTERNAL_ERROR, 'Internal error')
+        oprot.writeMessageBegin("aggregate", msg_type, seqid)
         result.write(oprot)
         oprot.writeMessageEnd()
         oprot.trans.flush()
@@ -973,6 +1048,167 @@ class layout_result(object):
 all_structs.append(layout_result)
 layout_result.thrift_spec = (
     (0, TType.STRUCT, 'success', [LayoutReply, None], None, ),  # 0
+    (1, TType.STRUCT, 'refused', [Refused, None], None, ),  # 1
+)
+
+
+class aggregate_args(object):
+    """
+    Attributes:
+     - request
+
+    """
+
+    __slots__ = (
+        'request',
+    )
+
+
+    def __init__(self, request=None,):
+        self.request = request
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRUCT:
+                    self.request = AggregateRequest()
+                    self.request.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('aggregate_args')
+        if self.request is not None:
+            oprot.writeFieldBegin('request', TType.STRUCT, 1)
+            self.request.write(oprot)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+all_structs.append(aggregate_args)
+aggregate_args.thrift_spec = (
+    None,  # 0
+    (1, TType.STRUCT, 'request', [AggregateRequest, None], None, ),  # 1
+)
+
+
+class aggregate_result(object):
+    """
+    Attributes:
+     - success
+     - refused
+
+    """
+
+    __slots__ = (
+        'success',
+        'refused',
+    )
+
+
+    def __init__(self, success=None, refused=None,):
+        self.success = success
+        self.refused = refused
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 0:
+                if ftype == TType.STRUCT:
+                    self.success = AggregateReply()
+                    self.success.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            elif fid == 1:
+                if ftype == TType.STRUCT:
+                    self.refused = Refused()
+                    self.refused.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('aggregate_result')
+        if self.success is not None:
+            oprot.writeFieldBegin('success', TType.STRUCT, 0)
+            self.success.write(oprot)
+            oprot.writeFieldEnd()
+        if self.refused is not None:
+            oprot.writeFieldBegin('refused', TType.STRUCT, 1)
+            self.refused.write(oprot)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+all_structs.append(aggregate_result)
+aggregate_result.thrift_spec = (
+    (0, TType.STRUCT, 'success', [AggregateReply, None], None, ),  # 0
     (1, TType.STRUCT, 'refused', [Refused, None], None, ),  # 1
 )
 

@@ -1267,6 +1267,471 @@ class LayoutReply(object):
         return not (self == other)
 
 
+class AggregateRequest(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the client.
+     - table: As in PruneRequest, and so are the fields up to 16.
+     - filter
+     - filter_text
+     - engine: "spark-ansi", "spark-legacy" or "spark-try".
+     - engine_version
+     - time_zone: Required here: without it no answer is certain.
+     - query_type
+     - instant
+     - names
+     - names_compressed
+     - name_count
+     - query_id
+     - secret
+     - user
+     - merges_rows
+     - aggregates: What is computed of the rows that satisfy the filter: count(*), or count, min or max of a column of the table, its name in
+    backticks, which are doubled inside of it. UTF-8, joined by a line feed.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'table',
+        'filter',
+        'filter_text',
+        'engine',
+        'engine_version',
+        'time_zone',
+        'query_type',
+        'instant',
+        'names',
+        'names_compressed',
+        'name_count',
+        'query_id',
+        'secret',
+        'user',
+        'merges_rows',
+        'aggregates',
+    )
+
+
+    def __init__(self, protocol_version=None, table=None, filter=None, filter_text=None, engine=None, engine_version=None, time_zone=None, query_type=None, instant=None, names=None, names_compressed=None, name_count=None, query_id=None, secret=None, user=None, merges_rows=None, aggregates=None,):
+        self.protocol_version = protocol_version
+        self.table = table
+        self.filter = filter
+        self.filter_text = filter_text
+        self.engine = engine
+        self.engine_version = engine_version
+        self.time_zone = time_zone
+        self.query_type = query_type
+        self.instant = instant
+        self.names = names
+        self.names_compressed = names_compressed
+        self.name_count = name_count
+        self.query_id = query_id
+        self.secret = secret
+        self.user = user
+        self.merges_rows = merges_rows
+        self.aggregates = aggregates
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.table = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.filter = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.filter_text = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.engine = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.engine_version = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.STRING:
+                    self.time_zone = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 8:
+                if ftype == TType.STRING:
+                    self.query_type = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.instant = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.STRING:
+                    self.names = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 11:
+                if ftype == TType.BOOL:
+                    self.names_compressed = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.I32:
+                    self.name_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.STRING:
+                    self.query_id = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 14:
+                if ftype == TType.STRING:
+                    self.secret = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 15:
+                if ftype == TType.STRING:
+                    self.user = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 16:
+                if ftype == TType.BOOL:
+                    self.merges_rows = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 17:
+                if ftype == TType.STRING:
+                    self.aggregates = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('AggregateRequest')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.table is not None:
+            oprot.writeFieldBegin('table', TType.STRING, 2)
+            oprot.writeString(self.table.encode('utf-8') if sys.version_info[0] == 2 else self.table)
+            oprot.writeFieldEnd()
+        if self.filter is not None:
+            oprot.writeFieldBegin('filter', TType.STRING, 3)
+            oprot.writeBinary(self.filter)
+            oprot.writeFieldEnd()
+        if self.filter_text is not None:
+            oprot.writeFieldBegin('filter_text', TType.STRING, 4)
+            oprot.writeString(self.filter_text.encode('utf-8') if sys.version_info[0] == 2 else self.filter_text)
+            oprot.writeFieldEnd()
+        if self.engine is not None:
+            oprot.writeFieldBegin('engine', TType.STRING, 5)
+            oprot.writeString(self.engine.encode('utf-8') if sys.version_info[0] == 2 else self.engine)
+            oprot.writeFieldEnd()
+        if self.engine_version is not None:
+            oprot.writeFieldBegin('engine_version', TType.STRING, 6)
+            oprot.writeString(self.engine_version.encode('utf-8') if sys.version_info[0] == 2 else self.engine_version)
+            oprot.writeFieldEnd()
+        if self.time_zone is not None:
+            oprot.writeFieldBegin('time_zone', TType.STRING, 7)
+            oprot.writeString(self.time_zone.encode('utf-8') if sys.version_info[0] == 2 else self.time_zone)
+            oprot.writeFieldEnd()
+        if self.query_type is not None:
+            oprot.writeFieldBegin('query_type', TType.STRING, 8)
+            oprot.writeString(self.query_type.encode('utf-8') if sys.version_info[0] == 2 else self.query_type)
+            oprot.writeFieldEnd()
+        if self.instant is not None:
+            oprot.writeFieldBegin('instant', TType.STRING, 9)
+            oprot.writeString(self.instant.encode('utf-8') if sys.version_info[0] == 2 else self.instant)
+            oprot.writeFieldEnd()
+        if self.names is not None:
+            oprot.writeFieldBegin('names', TType.STRING, 10)
+            oprot.writeBinary(self.names)
+            oprot.writeFieldEnd()
+        if self.names_compressed is not None:
+            oprot.writeFieldBegin('names_compressed', TType.BOOL, 11)
+            oprot.writeBool(self.names_compressed)
+            oprot.writeFieldEnd()
+        if self.name_count is not None:
+            oprot.writeFieldBegin('name_count', TType.I32, 12)
+            oprot.writeI32(self.name_count)
+            oprot.writeFieldEnd()
+        if self.query_id is not None:
+            oprot.writeFieldBegin('query_id', TType.STRING, 13)
+            oprot.writeString(self.query_id.encode('utf-8') if sys.version_info[0] == 2 else self.query_id)
+            oprot.writeFieldEnd()
+        if self.secret is not None:
+            oprot.writeFieldBegin('secret', TType.STRING, 14)
+            oprot.writeString(self.secret.encode('utf-8') if sys.version_info[0] == 2 else self.secret)
+            oprot.writeFieldEnd()
+        if self.user is not None:
+            oprot.writeFieldBegin('user', TType.STRING, 15)
+            oprot.writeString(self.user.encode('utf-8') if sys.version_info[0] == 2 else self.user)
+            oprot.writeFieldEnd()
+        if self.merges_rows is not None:
+            oprot.writeFieldBegin('merges_rows', TType.BOOL, 16)
+            oprot.writeBool(self.merges_rows)
+            oprot.writeFieldEnd()
+        if self.aggregates is not None:
+            oprot.writeFieldBegin('aggregates', TType.STRING, 17)
+            oprot.writeBinary(self.aggregates)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        if self.table is None:
+            raise TProtocolException(message='Required field table is unset!')
+        if self.filter is None:
+            raise TProtocolException(message='Required field filter is unset!')
+        if self.engine is None:
+            raise TProtocolException(message='Required field engine is unset!')
+        if self.names is None:
+            raise TProtocolException(message='Required field names is unset!')
+        if self.name_count is None:
+            raise TProtocolException(message='Required field name_count is unset!')
+        if self.aggregates is None:
+            raise TProtocolException(message='Required field aggregates is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class AggregateReply(object):
+    """
+    Attributes:
+     - protocol_version: PROTOCOL_VERSION of the answer; a client uses nothing of it when it is not its own.
+     - answered: Packed bits over the request's own list, as in PruneReply: a set bit = `values` count the rows of this file, which is not to be
+    read. It is a base file on every row of which the filter holds, and the list has no log file of its slice. No bytes at all =
+    read every file.
+     - name_count: The request's name_count again.
+     - answered_count: How many bits are set.
+     - values: The value of each aggregate over the rows of those files: the empty text is NULL; else "=" and a whole number (of a decimal
+    without its point, of a date days and of a timestamp microseconds since 1970, of a boolean 0 or 1) or a text. Absent without
+    bits.
+     - types: The type of each value in Spark's SQL, such as "decimal(10,2)". With `values`.
+     - reasons: Why not more is answered, in words.
+     - digest: CRC32 of the request's `names` bytes as they were sent.
+
+    """
+
+    __slots__ = (
+        'protocol_version',
+        'answered',
+        'name_count',
+        'answered_count',
+        'values',
+        'types',
+        'reasons',
+        'digest',
+    )
+
+
+    def __init__(self, protocol_version=None, answered=None, name_count=None, answered_count=None, values=None, types=None, reasons=None, digest=None,):
+        self.protocol_version = protocol_version
+        self.answered = answered
+        self.name_count = name_count
+        self.answered_count = answered_count
+        self.values = values
+        self.types = types
+        self.reasons = reasons
+        self.digest = digest
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.protocol_version = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.answered = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.I32:
+                    self.name_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.I32:
+                    self.answered_count = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.LIST:
+                    self.values = []
+                    (_etype31, _size28) = iprot.readListBegin()
+                    for _i32 in range(_size28):
+                        _elem33 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.values.append(_elem33)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.LIST:
+                    self.types = []
+                    (_etype37, _size34) = iprot.readListBegin()
+                    for _i38 in range(_size34):
+                        _elem39 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.types.append(_elem39)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.LIST:
+                    self.reasons = []
+                    (_etype43, _size40) = iprot.readListBegin()
+                    for _i44 in range(_size40):
+                        _elem45 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.reasons.append(_elem45)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 8:
+                if ftype == TType.I64:
+                    self.digest = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('AggregateReply')
+        if self.protocol_version is not None:
+            oprot.writeFieldBegin('protocol_version', TType.I32, 1)
+            oprot.writeI32(self.protocol_version)
+            oprot.writeFieldEnd()
+        if self.answered is not None:
+            oprot.writeFieldBegin('answered', TType.STRING, 2)
+            oprot.writeBinary(self.answered)
+            oprot.writeFieldEnd()
+        if self.name_count is not None:
+            oprot.writeFieldBegin('name_count', TType.I32, 3)
+            oprot.writeI32(self.name_count)
+            oprot.writeFieldEnd()
+        if self.answered_count is not None:
+            oprot.writeFieldBegin('answered_count', TType.I32, 4)
+            oprot.writeI32(self.answered_count)
+            oprot.writeFieldEnd()
+        if self.values is not None:
+            oprot.writeFieldBegin('values', TType.LIST, 5)
+            oprot.writeListBegin(TType.STRING, len(self.values))
+            for iter46 in self.values:
+                oprot.writeString(iter46.encode('utf-8') if sys.version_info[0] == 2 else iter46)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.types is not None:
+            oprot.writeFieldBegin('types', TType.LIST, 6)
+            oprot.writeListBegin(TType.STRING, len(self.types))
+            for iter47 in self.types:
+                oprot.writeString(iter47.encode('utf-8') if sys.version_info[0] == 2 else iter47)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.reasons is not None:
+            oprot.writeFieldBegin('reasons', TType.LIST, 7)
+            oprot.writeListBegin(TType.STRING, len(self.reasons))
+            for iter48 in self.reasons:
+                oprot.writeString(iter48.encode('utf-8') if sys.version_info[0] == 2 else iter48)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.digest is not None:
+            oprot.writeFieldBegin('digest', TType.I64, 8)
+            oprot.writeI64(self.digest)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.protocol_version is None:
+            raise TProtocolException(message='Required field protocol_version is unset!')
+        if self.answered is None:
+            raise TProtocolException(message='Required field answered is unset!')
+        if self.name_count is None:
+            raise TProtocolException(message='Required field name_count is unset!')
+        if self.answered_count is None:
+            raise TProtocolException(message='Required field answered_count is unset!')
+        if self.digest is None:
+            raise TProtocolException(message='Required field digest is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class Refused(TException):
     """
     The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once.
@@ -1441,6 +1906,39 @@ LayoutReply.thrift_spec = (
     (3, TType.LIST, 'columns', (TType.STRING, 'UTF8', False), None, ),  # 3
     (4, TType.STRING, 'why', 'UTF8', None, ),  # 4
     (5, TType.STRING, 'instant', 'UTF8', None, ),  # 5
+)
+all_structs.append(AggregateRequest)
+AggregateRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.STRING, 'table', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'filter', 'BINARY', None, ),  # 3
+    (4, TType.STRING, 'filter_text', 'UTF8', None, ),  # 4
+    (5, TType.STRING, 'engine', 'UTF8', None, ),  # 5
+    (6, TType.STRING, 'engine_version', 'UTF8', None, ),  # 6
+    (7, TType.STRING, 'time_zone', 'UTF8', None, ),  # 7
+    (8, TType.STRING, 'query_type', 'UTF8', None, ),  # 8
+    (9, TType.STRING, 'instant', 'UTF8', None, ),  # 9
+    (10, TType.STRING, 'names', 'BINARY', None, ),  # 10
+    (11, TType.BOOL, 'names_compressed', None, None, ),  # 11
+    (12, TType.I32, 'name_count', None, None, ),  # 12
+    (13, TType.STRING, 'query_id', 'UTF8', None, ),  # 13
+    (14, TType.STRING, 'secret', 'UTF8', None, ),  # 14
+    (15, TType.STRING, 'user', 'UTF8', None, ),  # 15
+    (16, TType.BOOL, 'merges_rows', None, None, ),  # 16
+    (17, TType.STRING, 'aggregates', 'BINARY', None, ),  # 17
+)
+all_structs.append(AggregateReply)
+AggregateReply.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'protocol_version', None, None, ),  # 1
+    (2, TType.STRING, 'answered', 'BINARY', None, ),  # 2
+    (3, TType.I32, 'name_count', None, None, ),  # 3
+    (4, TType.I32, 'answered_count', None, None, ),  # 4
+    (5, TType.LIST, 'values', (TType.STRING, 'UTF8', False), None, ),  # 5
+    (6, TType.LIST, 'types', (TType.STRING, 'UTF8', False), None, ),  # 6
+    (7, TType.LIST, 'reasons', (TType.STRING, 'UTF8', False), None, ),  # 7
+    (8, TType.I64, 'digest', None, None, ),  # 8
 )
 all_structs.append(Refused)
 Refused.thrift_spec = (

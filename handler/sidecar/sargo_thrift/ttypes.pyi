@@ -176,6 +176,70 @@ class LayoutReply:
         instant: str | None = None,
     ) -> None: ...
 
+class AggregateRequest:
+    """As PruneRequest."""
+
+    protocol_version: int
+    table: str
+    filter: bytes | memoryview
+    filter_text: str | None
+    engine: str
+    engine_version: str | None
+    time_zone: str | None
+    query_type: str | None
+    instant: str | None
+    names: bytes | memoryview
+    names_compressed: bool | None
+    name_count: int
+    query_id: str | None
+    secret: str | None
+    user: str | None
+    merges_rows: bool | None
+    aggregates: bytes | memoryview
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        table: str | None = None,
+        filter: bytes | None = None,
+        filter_text: str | None = None,
+        engine: str | None = None,
+        engine_version: str | None = None,
+        time_zone: str | None = None,
+        query_type: str | None = None,
+        instant: str | None = None,
+        names: bytes | None = None,
+        names_compressed: bool | None = None,
+        name_count: int | None = None,
+        query_id: str | None = None,
+        secret: str | None = None,
+        user: str | None = None,
+        merges_rows: bool | None = None,
+        aggregates: bytes | None = None,
+    ) -> None: ...
+
+class AggregateReply:
+    protocol_version: int
+    answered: bytes
+    name_count: int
+    answered_count: int
+    values: list[str] | None
+    types: list[str] | None
+    reasons: list[str] | None
+    digest: int
+
+    def __init__(
+        self,
+        protocol_version: int | None = None,
+        answered: bytes | None = None,
+        name_count: int | None = None,
+        answered_count: int | None = None,
+        values: list[str] | None = None,
+        types: list[str] | None = None,
+        reasons: list[str] | None = None,
+        digest: int | None = None,
+    ) -> None: ...
+
 class Refused(Exception):
     why: str | None
     code: str | None
