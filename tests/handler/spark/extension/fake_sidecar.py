@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from handler.sidecar.idl import PROTOCOL_VERSION, LayoutReply, PruneReply, RefusedMessage
-from handler.sidecar.wire import read_call, result
+from handler.sidecar.idl import PROTOCOL_VERSION, AggregateReply, LayoutReply, PruneReply, RefusedMessage
+from handler.sidecar.wire import ThriftCall, failure, read_call, result
 
 __all__ = ["FakeSidecar", "Question", "nothing"]
 
@@ -47,7 +47,7 @@ class FakeSidecar:
 
     ``answer`` takes a question and returns the names to skip. Whatever it raises refuses the request. ``wrong`` changes
     the reply before it is sent, and ``delay`` is how many seconds each answer takes. ``layout`` answers the call of
-    that name.
+    that name, and so does ``aggregate``; without one the call is not known, as in earlier sidecars.
     """
 
     def __init__(self) -> None:
@@ -55,6 +55,7 @@ class FakeSidecar:
         self.wrong: Callable[[PruneReply], object] = nothing
         self.delay = 0.0
         self.layout: Callable[[Any], LayoutReply] = without_layout
+        self.aggregate: Callable[[Question, AggregateReply], object] | None = None
         self.asked: list[Question] = []
         fake = self
 
@@ -83,6 +84,8 @@ class FakeSidecar:
             return result(call, json.dumps({"sargo": "0", "protocol": PROTOCOL_VERSION}))
         if call.method == "layout":
             return result(call, self.layout(call.arguments[0]))
+        if call.method == "aggregate":
+            return failure(call, "no such method") if self.aggregate is None else self._aggregated(call)
         question = Question.of(call.arguments[0])
         self.asked.append(question)
         time.sleep(self.delay)
@@ -102,6 +105,21 @@ class FakeSidecar:
             digest=zlib.crc32(bytes(question.fields.names)),
         )
         self.wrong(reply)
+        return result(call, reply)
+
+    def _aggregated(self, call: ThriftCall) -> bytes:
+        """Every file is answered; ``aggregate`` sets the values, and what else it will."""
+        assert self.aggregate is not None
+        question = Question.of(call.arguments[0])
+        count = len(question.names)
+        reply = AggregateReply(
+            protocol_version=PROTOCOL_VERSION,
+            answered=((1 << count) - 1).to_bytes((count + 7) // 8, "little"),
+            name_count=count,
+            answered_count=count,
+            digest=zlib.crc32(bytes(question.fields.names)),
+        )
+        self.aggregate(question, reply)
         return result(call, reply)
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from handler.shipped.artefacts import spark_jar
 from handler.sidecar.client import Clients
 from handler.sidecar.settings import Settings
 from tests.handler.sidecar.conftest import Running
+from tests.handler.spark.extension.aggregate_stories import aggregates
 from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
 from tests.handler.spark.extension.fault_stories import faults, untouched
@@ -26,12 +27,12 @@ from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.read_stories import reads
 from tests.handler.spark.extension.sessions import scans, session
 from tests.handler.spark.extension.shapes import shapes
-from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories
+from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories, reasons
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 SETTINGS = {
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension,io.sargo.spark.SargoExtensions",
@@ -72,14 +73,6 @@ def seen(stories: Stories, tables: Tables) -> None:
     stories.tell("small integers of a bulk insert", lambda: small_integers(stories))
     stories.tell("errors of rows", lambda: errors_of_rows(stories))
     stories.tell("the report of a query", lambda: reported(tables))
-
-
-def reasons(spark: SparkSession) -> list[str]:
-    """Why scans were left as they are, as the log says it once for each reason."""
-    utils: Any = spark._jvm.org.apache.spark.util.Utils  # type: ignore[union-attr]
-    logged = utils.classForName("io.sargo.spark.plans.Untouched", True, False).getDeclaredField("LOGGED")
-    logged.setAccessible(True)
-    return sorted(logged.get(None))
 
 
 #: In UTC the rows of one file, and in Tokyo those of others.
@@ -191,6 +184,7 @@ def told(stories: Stories, tables: Tables, part: str) -> None:
     """All stories of existing queries."""
     queries(stories, tables)
     seen(stories, tables)
+    aggregates(stories, tables)
     exact(stories)
     faults(stories, tables)
     untouched(stories, tables)

@@ -13,7 +13,7 @@ from tests.handler.spark.extension.sessions import files_read, scans
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ADDRESS", "TABLES", "Outcome", "Stories"]
+__all__ = ["ADDRESS", "TABLES", "Outcome", "Stories", "reasons"]
 
 Outcome = dict[str, Any]
 ADDRESS = "spark.sargo.sidecar.address"
@@ -132,3 +132,11 @@ class Stories:
     def tell_all(self, stories: Mapping[str, Callable[[], Outcome]]) -> None:
         for name, story in stories.items():
             self.tell(name, story)
+
+
+def reasons(spark: SparkSession) -> list[str]:
+    """Why scans were left as they are, as the log says it once for each reason."""
+    utils: Any = spark._jvm.org.apache.spark.util.Utils  # type: ignore[union-attr]
+    logged = utils.classForName("io.sargo.spark.plans.Untouched", True, False).getDeclaredField("LOGGED")
+    logged.setAccessible(True)
+    return sorted(logged.get(None))

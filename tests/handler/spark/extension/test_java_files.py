@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.handler.spark.extension import key_hashes, layout_messages
+from tests.handler.spark.extension import key_hashes, wire_messages
 
 
 def test_the_hashes_of_the_java_tests_are_those_of_the_bucket_index() -> None:
@@ -12,5 +12,5 @@ def test_the_hashes_of_the_java_tests_are_those_of_the_bucket_index() -> None:
 
 
 def test_the_messages_of_the_java_tests_are_those_of_the_idl() -> None:
-    written = layout_messages.MESSAGES.read_text(encoding="utf-8")
-    assert written == layout_messages.text(), "run python -m tests.handler.spark.extension.layout_messages"
+    for path, text in wire_messages.files().items():
+        assert path.read_text(encoding="utf-8") == text, f"run {wire_messages.COMMAND}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.handler.spark.extension.aggregate_stories import ANSWERED, AS_BEFORE, BELIEVED
+from tests.handler.spark.extension.aggregate_stories import FAULTS as AGGREGATE_FAULTS
 from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
 from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
@@ -158,6 +160,46 @@ def test_sargo_report_knows_a_query_by_the_number_that_spark_gives_it(outcomes: 
     assert "/cow" in report
     assert "i = 7" in report
     assert "s LIKE" in report
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_footers_answer_aggregates_of_files_whose_rows_all_count(outcomes: Outcomes, name: str) -> None:
+    outcome, (table, _, files) = outcomes[f"aggregates: {name}"], ANSWERED[name]
+    assert outcome["equal"], outcome
+    assert outcome["same"], "the columns of the result have other types"
+    if is_left_as_it_is(outcomes, table.removesuffix("_p")):
+        assert outcome["files"] == outcome["files_without"]
+        return
+    assert outcome["files"] == files, outcome
+
+
+@pytest.mark.parametrize("name", AS_BEFORE)
+def test_other_aggregates_stay_as_they_are(outcomes: Outcomes, name: str) -> None:
+    outcome = outcomes[f"aggregates: {name}"]
+    assert outcome["equal"], outcome
+    assert outcome["files"] == outcome["files_off"] == outcome["files_without"] > 0
+    assert not [node for node in outcome["nodes"] if "by footers" in node]
+
+
+def test_aggregates_are_of_the_time_that_a_query_is_about(outcomes: Outcomes) -> None:
+    for name in ("the past", "base files alone", "kept in memory", "after a commit"):
+        assert outcomes[f"aggregates: {name}"]["equal"], outcomes[f"aggregates: {name}"]
+    assert outcomes["aggregates: the past"]["files"] == outcomes["aggregates: after a commit"]["files"] == 0
+
+
+@pytest.mark.parametrize("name", AGGREGATE_FAULTS)
+def test_an_answer_that_is_not_about_the_aggregates_is_not_used(outcomes: Outcomes, name: str) -> None:
+    assert outcomes[f"aggregates: {name}"]["rows"] == [1109]
+    assert outcomes[f"aggregates: {name}"]["files"] == 4
+    believed = outcomes[f"aggregates: {BELIEVED}"]
+    assert (believed["rows"], believed["files"]) == ([7], 0)
+
+
+def test_a_setting_of_aggregates_that_is_not_known_is_off_and_said(outcomes: Outcomes) -> None:
+    outcome = outcomes["aggregates: another word"]
+    assert outcome["equal"]
+    assert outcome["files"] == 4
+    assert any("neither footers nor false: yes" in why for why in outcome["reasons"])
 
 
 @pytest.mark.parametrize("fault", FAULTS)

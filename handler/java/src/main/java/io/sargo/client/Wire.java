@@ -27,7 +27,8 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
  * The messages of {@code prune}, and of {@code version} to show the secret, in {@code
- * handler/sargo.thrift}, in Thrift's binary protocol. Those of {@code plan} are in Hive's jar.
+ * handler/sargo.thrift}, in Thrift's binary protocol. Those of {@code plan} are in Hive's jar,
+ * those of {@code layout} and {@code aggregate} in Spark's.
  *
  * <p>They are written by hand, because a build would otherwise need the Thrift compiler, which
  * Maven Central does not have. Field numbers are those of the IDL. {@code
@@ -177,7 +178,12 @@ public final class Wire {
 
     @Override
     public void write(TProtocol out, int sequence, String secret) throws TException {
-      Object[] fields = {
+      writeCall(out, "prune", sequence, fields(secret));
+    }
+
+    /** The fields by their numbers, as {@link #writeCall} takes them. */
+    public Object[] fields(String secret) {
+      return new Object[] {
         null,
         PROTOCOL_VERSION,
         table,
@@ -196,7 +202,13 @@ public final class Wire {
         user,
         mergesRows ? (Object) true : null
       };
-      writeCall(out, "prune", sequence, fields);
+    }
+
+    /** What {@code names} has as its CRC32. */
+    public long digest() {
+      CRC32 crc = new CRC32();
+      crc.update(names, 0, names.length);
+      return crc.getValue();
     }
   }
 
@@ -248,12 +260,10 @@ public final class Wire {
 
     /** The first difference between the request and what the reply repeats of it, or null. */
     private String mismatch(Request request) {
-      CRC32 crc = new CRC32();
-      crc.update(request.names, 0, request.names.length);
       if (!Integer.valueOf(request.nameCount).equals(fields.get(3))) {
         return "it counts " + fields.get(3) + " names";
       }
-      if (!Long.valueOf(crc.getValue()).equals(fields.get(10))) {
+      if (!Long.valueOf(request.digest()).equals(fields.get(10))) {
         return "it is for another list of names";
       }
       if (skipBytes != 0 && skipBytes != (request.nameCount + 7) / 8) {

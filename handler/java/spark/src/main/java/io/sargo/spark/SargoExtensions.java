@@ -1,5 +1,6 @@
 package io.sargo.spark;
 
+import io.sargo.spark.aggregates.AggregatesByFooters;
 import io.sargo.spark.buckets.BucketStrategy;
 import io.sargo.spark.joins.DynamicKeys;
 import io.sargo.spark.joins.DynamicScanStrategy;
@@ -18,6 +19,7 @@ public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensi
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     extensions.injectPreCBORule(session -> new NarrowScans(session));
+    extensions.injectPreCBORule(session -> new AggregatesByFooters(session));
     extensions.injectPlannerStrategy(session -> new BucketStrategy(session));
     extensions.injectPreCBORule(session -> new DynamicKeys(session));
     extensions.injectPlannerStrategy(session -> new DynamicScanStrategy(session));

@@ -5,7 +5,7 @@
  *
  * <pre>
  *   joins       buckets                 scans that the keys of a join narrow, joins without an exchange
- *     |           |    \
+ *     |           |    \                 (aggregates, by footers: as joins)
  *     |           |     hashing         Hudi's hash of a record key
  *     |           |       |
  *     +-- scans --+       |             Hudi's listing, of which slices are left

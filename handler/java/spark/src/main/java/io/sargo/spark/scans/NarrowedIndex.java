@@ -214,6 +214,26 @@ public final class NarrowedIndex extends ListIndex {
     }
   }
 
+  /**
+   * What footers answer of the slices that are left, of whose rows a scan shows those that satisfy
+   * these conditions; null if they answer none. Asks once more.
+   */
+  public FooterAnswer byFooters(List<Expression> conditions, List<String> aggregates) {
+    FilterDocument document = FilterDocument.of(conditions);
+    if (document.conditions().size() < conditions.size()
+        || foreseen != null && !foreseen.isAnswer()
+        || !more.isEmpty()) {
+      return null; // one that is not sent may be false of a row
+    }
+    List<Expression> ofPartitions = new ArrayList<>(conditions);
+    ofPartitions.removeIf(condition -> !isOfPartitions(condition));
+    List<PartitionDirectory> left =
+        foreseen == null
+            ? listedByHudi(ofPartitions, Collections.<Expression>emptyList())
+            : foreseen.directories;
+    return scan.byFooters(document, left, hudi, aggregates);
+  }
+
   @Override
   public List<Path> roots() {
     return Seqs.list(hudi.rootPaths());

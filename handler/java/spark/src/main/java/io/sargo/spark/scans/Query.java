@@ -64,6 +64,10 @@ final class Query {
     return reply;
   }
 
+  AggregateQuestion.Answer ask(AggregateQuestion question) throws KeepAll {
+    return Sidecars.ask(question, settings);
+  }
+
   /** What two questions of a plan must have in common to have the same answer. */
   private static List<Object> keyOf(Request request) {
     return Arrays.asList(

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,11 +56,7 @@ final class Scan {
       throws KeepAll, IOException, ReflectiveOperationException {
     long start = System.nanoTime();
     ListedSlices slices = new ListedSlices(table, listed);
-    Request request = query.request(filter, slices.names, slices.nameCount);
-    request.table = table.location();
-    request.queryType = table.queryType(instant);
-    request.instant = instant;
-    request.mergesRows = !"read_optimized".equals(request.queryType); // by ReadOptions
+    Request request = request(filter, slices);
     Reply reply = query.ask(request);
     Narrowing narrowing = slices.without(reply.skip);
     LOG.info(
@@ -72,6 +69,50 @@ final class Scan {
         Printable.text(request.queryId),
         Printable.text(reply.reasons));
     return narrowing;
+  }
+
+  private Request request(FilterDocument filter, ListedSlices slices)
+      throws IOException, ReflectiveOperationException {
+    Request request = query.request(filter, slices.names, slices.nameCount);
+    request.table = table.location();
+    request.queryType = table.queryType(instant);
+    request.instant = instant;
+    request.mergesRows = !"read_optimized".equals(request.queryType); // by ReadOptions
+    return request;
+  }
+
+  /**
+   * What footers answer of listed slices on whose rows all conditions of the filter hold; null if
+   * they answer none.
+   */
+  FooterAnswer byFooters(
+      FilterDocument filter,
+      List<PartitionDirectory> listed,
+      FileIndex hudi,
+      List<String> aggregates) {
+    try {
+      long start = System.nanoTime();
+      ListedSlices slices = new ListedSlices(table, listed);
+      Request request = request(filter, slices);
+      AggregateQuestion.Answer answer = query.ask(new AggregateQuestion(request, aggregates));
+      Narrowing rest = slices.without(answer.answered);
+      LOG.info(
+          "sargo: aggregates, listed={} answered={} ms={} table={} query={} notes={}",
+          rest.listed,
+          rest.listed - rest.kept,
+          TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
+          Printable.text(request.table),
+          Printable.text(request.queryId),
+          Printable.text(answer.reasons));
+      return answer.answered.isEmpty()
+          ? null
+          : new FooterAnswer(answer.values, answer.types, hudi, rest);
+    } catch (KeepAll e) {
+      record(e.reason, e.getMessage());
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      record(KeepAll.Reason.FAILURE, e.toString());
+    }
+    return null;
   }
 
   private String record(KeepAll.Reason reason, String why) {

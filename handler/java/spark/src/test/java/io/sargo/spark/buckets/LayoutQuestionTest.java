@@ -5,20 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.sargo.client.KeepAll;
-import io.sargo.client.Wire;
+import io.sargo.spark.Frames;
 import io.sargo.spark.buckets.LayoutQuestion.Layout;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.Map;
-import java.util.Properties;
 import java.util.TreeMap;
 import org.apache.thrift.TException;
-import org.apache.thrift.transport.TIOStreamTransport;
-import org.apache.thrift.transport.TMemoryBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,38 +24,27 @@ class LayoutQuestionTest {
           new TreeMap<>(
               Map.of("hoodie.index.type", "BUCKET", "hoodie.bucket.index.hash.field", "größe")));
 
-  private static byte[] frame(String name) throws IOException {
-    Properties frames = new Properties();
-    try (InputStream in =
-        LayoutQuestionTest.class.getResourceAsStream("layout_messages.properties")) {
-      frames.load(in);
-    }
-    return HexFormat.of().parseHex(frames.getProperty(name));
-  }
+  private static final Frames FRAMES =
+      new Frames(LayoutQuestionTest.class, "layout_messages.properties");
 
-  private static Layout read(String name) throws IOException, TException, KeepAll {
-    InputStream in = new ByteArrayInputStream(frame(name));
-    Layout layout = QUESTION.read(Wire.protocol(Wire.framed(new TIOStreamTransport(in))), 1);
-    QUESTION.check(layout);
-    return layout;
+  private static Layout read(String name) throws TException, KeepAll {
+    return FRAMES.read(QUESTION, name);
   }
 
   @Test
-  void aRequestIsTheBytesThatTheIdlSays() throws IOException, TException {
-    TMemoryBuffer written = new TMemoryBuffer(1024);
-    QUESTION.write(Wire.protocol(Wire.framed(written)), 1, "open sesame");
-    assertArrayEquals(frame("request"), Arrays.copyOf(written.getArray(), written.length()));
+  void aRequestIsTheBytesThatTheIdlSays() throws TException {
+    assertArrayEquals(FRAMES.frame("request"), Frames.written(QUESTION, "open sesame"));
   }
 
   @Test
-  void aReplyHasTheBucketsAndTheColumnsInTheirOrder() throws IOException, TException, KeepAll {
+  void aReplyHasTheBucketsAndTheColumnsInTheirOrder() throws TException, KeepAll {
     Layout layout = read("reply.buckets");
     assertEquals(8, layout.buckets);
     assertEquals(Arrays.asList("id", "größe"), layout.columns);
   }
 
   @Test
-  void aReplyWithoutBucketsHasAReason() throws IOException, TException, KeepAll {
+  void aReplyWithoutBucketsHasAReason() throws TException, KeepAll {
     Layout layout = read("reply.why");
     assertEquals(0, layout.buckets);
     assertEquals(Collections.emptyList(), layout.columns);
