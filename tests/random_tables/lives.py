@@ -7,8 +7,9 @@ queries after each of them, one in six as of an earlier instant. OUT becomes the
 
     SQL        of the catalog's table, through the session's extension
     value      the same, by a column's least or greatest value in the rows of the query
+    footers    counts and bounds by SQL, from Parquet footers where these are exact, the rest of the rows
     read       ``handler.spark.read``
-    aggregate  ``handler.spark.aggregate``: counts and bounds from statistics, the rest of the rows
+    aggregate  ``handler.spark.aggregate``: the same without SQL
     prune      ``handler.prune`` by text, which must keep the file slices that the rows are in
 
 Skipping is counted of SQL and ``prune``; of the others, where they have Hudi read narrowed slices.
@@ -48,6 +49,9 @@ _NO_SKIPPING = {"hoodie.enable.data.skipping": "false"}
 _BY_LISTING = {**_NO_SKIPPING, "hoodie.metadata.enable": "false"}
 #: Hudi 0.15.0 has a second reader, by a relation of its own.
 _OF_RELATION = dict.fromkeys(BY_INDEX, "false")
+_BY_FOOTERS = {"spark.sargo.enabled": "true", "spark.sargo.aggregates": "footers"}
+#: Forms whose plan does not say what they skip.
+_BY_FILES = ("value", "footers")
 _AGGREGATES = {"many": "count(*)", "known": "count(a)", "least": "min(f)", "most": "max(a)"}
 
 
@@ -118,6 +122,12 @@ class _Query:
                 truth.judge("SQL", what, asked, found)
             if whole.rows is None:
                 return
+            counted = collected(tried(lambda: self._aggregated(_BY_LISTING)))
+            of_counted = _Truth(counted, lambda: self._aggregated(_NO_SKIPPING))
+            if asked.rows is not None:
+                with table.session.settings(_BY_FOOTERS):
+                    by_footers = collected(tried(self._by_footers))
+                of_counted.judge("footers", what, by_footers, found)
             try:
                 self._kept(what, found)
             except TableError as error:  # Hudi reads what is left
@@ -129,8 +139,7 @@ class _Query:
             made = collected(tried(lambda: read(table.spark, path, text, as_of=as_of).select(*names)))
             truth.judge("read", what, made, found)
             made = collected(tried(lambda: aggregate(table.spark, path, _AGGREGATES, text, as_of=as_of)))
-            whole = collected(tried(lambda: self._aggregated(_BY_LISTING)))
-            _Truth(whole, lambda: self._aggregated(_NO_SKIPPING)).judge("aggregate", what, made, found)
+            of_counted.judge("aggregate", what, made, found)
 
     def compare_value(self, what: str, found: Asked) -> None:
         """By the value of a subquery, which is there only while the query runs."""
@@ -175,6 +184,9 @@ class _Query:
         chosen = ", ".join(f"{sql} as {name}" for name, sql in _AGGREGATES.items())
         return self.table.spark.sql(f"select {chosen} from of_life")
 
+    def _by_footers(self) -> DataFrame:
+        return self._of_catalog().selectExpr(*(f"{sql} as {name}" for name, sql in _AGGREGATES.items()))
+
     def _kept(self, what: str, found: Asked) -> None:
         files = self._whole(_BY_LISTING).select("_hoodie_file_name").distinct()
         needed = {row[0] for row in files.collect()} - {None}
@@ -197,7 +209,7 @@ class _Truth:
     def judge(self, form: str, what: str, asked: Answer, found: Asked) -> None:
         if asked.rows is not None and asked.rows == self.whole.rows:
             found.asked[form] += 1
-            found.skipping[form] += asked.skips or (form == "value" and asked.files < self.whole.files)
+            found.skipping[form] += asked.skips or (form in _BY_FILES and asked.files < self.whole.files)
             return
         of_hudi = collected(tried(self.of_hudi))
         if asked.rows is None and None in (self.whole.rows, of_hudi.rows):

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMS", "OF_FRAMES", "HudiTable", "Query", "Tables", "drawn_settings"]
 
-#: Drawn for each query: how keys of a join narrow a scan, whether rows are read in batches, what code is generated, and
-#: what texts and times mean.
+#: Drawn for each query: how keys of a join narrow a scan, what footers answer, whether rows are read in batches, what
+#: code is generated, and what texts and times mean.
 _DRAWN = {
     "spark.sql.adaptive.enabled": ("true", "false"),
     "spark.sql.parquet.enableVectorizedReader": ("true", "false"),
     "spark.sargo.dynamic": ("auto", "subquery"),
+    "spark.sargo.aggregates": ("footers", "false"),
     "spark.sargo.batches": ("true", "true", "false"),
     "spark.sql.codegen.wholeStage": ("true", "false", "false"),
     "spark.sql.codegen.maxFields": ("100", "2"),
