@@ -294,7 +294,7 @@ struct AggregateRequest {
   3: required binary filter;
   4: optional string filter_text;
 
-  /** "spark-ansi", "spark-legacy" or "spark-try". */
+  /** "spark-ansi" or "spark-legacy". For "spark-try", which hides errors of rows, nothing is answered. */
   5: required string engine;
   6: optional string engine_version;
 

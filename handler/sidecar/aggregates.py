@@ -109,11 +109,14 @@ class Aggregates:
         of, tables = question.of_files, self._tables
         if self._settings.shadow:
             return Aggregated(reasons=("the sidecar is in shadow mode",))
+        if of.query.engine == "spark-try":
+            return Aggregated(reasons=("errors of rows are hidden, and a row that fails would count",))
         if of.query.time_zone is None:
             return Aggregated(reasons=(*of.notes, "without the session's time zone no answer is certain"))
         arrived = tables.now()
         view, _ = await tables.view(of.location, of.as_of)
-        if needs_fresh_view(view.table_type, view.version, of.query_type):
+        # A name may come to mean another column, of which a file has other values.
+        if view.evolves_by_id or needs_fresh_view(view.table_type, view.version, of.query_type):
             view, _ = await tables.view(of.location, of.as_of, newer_than=arrived)
         decision = await tables.decide(of.location, view, of.query)
         work: Callable[[], Aggregated] = lambda: aggregated(view, decision, question)  # noqa: E731

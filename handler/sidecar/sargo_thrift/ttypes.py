@@ -1274,7 +1274,7 @@ class AggregateRequest(object):
      - table: As in PruneRequest, and so are the fields up to 16.
      - filter
      - filter_text
-     - engine: "spark-ansi", "spark-legacy" or "spark-try".
+     - engine: "spark-ansi" or "spark-legacy". For "spark-try", which hides errors of rows, nothing is answered.
      - engine_version
      - time_zone: Required here: without it no answer is certain.
      - query_type

@@ -125,6 +125,7 @@ def test_a_file_of_another_version_of_its_slice_is_read(sidecar, main_cow, names
         (b"i = 100", {}, "cannot be read"),
         (I_IS_100, {"time_zone": "Nowhere/Land"}, "time zone"),
         (EVERYTHING, {"time_zone": None}, "time zone"),
+        (EVERYTHING, {"engine": "spark-try"}, "errors of rows"),
         (EVERYTHING, {"aggregates": b"max(`d`)"}, "no exact answer for the type double"),
         (EVERYTHING, {"aggregates": b"max(`s`)"}, "bounds of column s of type string are not exact"),
         (EVERYTHING, {"aggregates": b"max(`nobody`)"}, "nobody"),

@@ -12,16 +12,19 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from handler.shipped.artefacts import spark_jar
+from handler.sidecar.idl import AggregateReply
 from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar, Question, nothing
 from tests.handler.spark.extension.sessions import session
@@ -78,6 +81,22 @@ def without_rows(folder: Path, low: int, high: int) -> Callable[[Question], Coll
     return answer
 
 
+def of_footers(folder: Path, scanned: int) -> Callable[[Question, AggregateReply], object]:
+    """Answers aggregates of the column ``i`` of all files but so many."""
+
+    def answer(question: Question, reply: AggregateReply) -> None:
+        files = question.names[: len(question.names) - scanned]
+        values = pa.concat_tables(pq.read_table(folder / name, columns=["i"], partitioning=None) for name in files)["i"]
+        by_name = {"count": len(values), "min": pc.min(values).as_py(), "max": pc.max(values).as_py()}
+        asked = [one.partition("(")[0] for one in bytes(question.fields.aggregates).decode().split("\n")]
+        reply.answered = ((1 << len(files)) - 1).to_bytes(1, "little")
+        reply.answered_count = len(files)
+        reply.values = [f"={by_name[one]}" for one in asked]
+        reply.types = ["bigint" if one == "count" else "int" for one in asked]
+
+    return answer
+
+
 def main(folder: str) -> None:
     work = Path(folder)
     shutil.rmtree(work, ignore_errors=True)
@@ -119,6 +138,13 @@ def main(folder: str) -> None:
         stories.tell(name, lambda query=query: stories.compare(query))  # type: ignore[misc]
         stories.outcomes[name]["asked"] = len(fake.asked) - before
     fake.answer = nothing
+    aggregates = "count(*) n", "max(i) - min(i) AS span", "max(i)", "count(i) + 1", "7"
+    for scanned in (0, 1):
+        fake.aggregate = of_footers(home, scanned)
+        for text in ("true", "i >= 0"):
+            with stories.set(spark__sargo__aggregates="footers"):
+                made = partial(_aggregated, frame, text, aggregates)
+                stories.tell(f"aggregates of {text}, {scanned} files scanned", partial(stories.compare, made))
     one = named_as_hudis(spark.sql(f"SELECT {COLUMNS}"), work / "one")
     stories.outcomes["conditions"] = read_conditions(lambda: table(spark, one), fake)
     fake.close()
@@ -126,6 +152,10 @@ def main(folder: str) -> None:
     stories.tell("a sidecar down", lambda: stories.compare(lambda: frame().where("i = 7")))
     (work / "outcomes.json").write_text(json.dumps(stories.outcomes, indent=1), encoding="utf-8")
     spark.stop()
+
+
+def _aggregated(frame: Callable[[], DataFrame], text: str, aggregates: Sequence[str]) -> DataFrame:
+    return frame().where(text).selectExpr(*aggregates)
 
 
 if __name__ == "__main__":

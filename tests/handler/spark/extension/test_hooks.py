@@ -42,6 +42,16 @@ def test_subqueries_that_spark_merges_keep_their_rows(outcomes: Outcomes) -> Non
     assert outcomes["merged subqueries"]["equal"], outcomes["merged subqueries"]
 
 
+@pytest.mark.parametrize("scanned", [0, 1])
+@pytest.mark.parametrize("condition", ["true", "i >= 0"])
+def test_footers_answer_aggregates(outcomes: Outcomes, condition: str, scanned: int) -> None:
+    outcome = outcomes[f"aggregates of {condition}, {scanned} files scanned"]
+    assert outcome["equal"], outcome
+    assert (outcome["files"], outcome["files_without"]) == (scanned, 4)
+    assert len(outcome["nodes"]) == scanned
+    assert all("Sargo: 1 of 4 file slices, 3 by footers" in node for node in outcome["nodes"])
+
+
 def test_the_extension_works_from_when_it_is_applied(outcomes: Outcomes) -> None:
     assert outcomes["before the extension is applied"]["asked"] == 0
 

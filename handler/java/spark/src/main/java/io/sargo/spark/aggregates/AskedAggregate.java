@@ -30,6 +30,9 @@ import org.apache.spark.sql.types.DataTypes;
  * </pre>
  */
 final class AskedAggregate {
+  /** Columns that a reader may fill in. */
+  private static final String HUDIS_OWN = "_hoodie_";
+
   final AggregateExpression whole;
 
   /** As the sidecar reads it. */
@@ -63,13 +66,15 @@ final class AskedAggregate {
         : new AskedAggregate(one, name + "(`" + column.replace("`", "``") + "`)");
   }
 
-  /** The name of a column of the table; null for what is none. */
+  /** The name of a column of the table's users; null for what is none. */
   private static String columnOf(Expression of, LogicalRelation scan) {
     if (!(of instanceof AttributeReference) || !scan.outputSet().contains((Attribute) of)) {
       return null;
     }
     String name = ((Attribute) Conditions.namedAs(scan, of)).name();
-    boolean isOfTable = Arrays.asList(scan.relation().schema().fieldNames()).contains(name);
+    boolean isOfTable =
+        Arrays.asList(scan.relation().schema().fieldNames()).contains(name)
+            && !name.startsWith(HUDIS_OWN);
     return isOfTable && name.indexOf('\n') < 0 ? name : null;
   }
 
