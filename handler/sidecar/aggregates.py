@@ -125,7 +125,7 @@ class Aggregates:
 
 def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion) -> Aggregated:
     """The answer of a view. For the thread that makes the table's plans."""
-    from handler.aggregates.answers import answer_slices
+    from handler.aggregates.answers import MAX_FOOTERS, answer_slices
 
     of = question.of_files
     matched = view.match(of.listed)
@@ -134,7 +134,8 @@ def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion
     if matched.complete is not None and of.query_type != "read_optimized":
         is_lone &= matched.complete
         is_lone &= not matched.has_other_files
-    places = np.flatnonzero(is_lone).tolist()
+    every = np.flatnonzero(is_lone)
+    places = every[:MAX_FOOTERS].tolist()
     items = [view.files.slices[int(matched.slices[place])] for place in places]
     try:
         found = answer_slices(
@@ -143,6 +144,8 @@ def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion
     except SargoError as error:
         return Aggregated(reasons=(str(error),))
     reasons = tuple(dict.fromkeys(one.reason for one in found.scanned))
+    if len(every) > len(places):
+        reasons = (f"the footers of the first {MAX_FOOTERS} files are read", *reasons)
     if not items:
         reasons = ("of no listed file it is certain that the filter holds on every row", *decision.planned.reasons)
     if not found.answered:

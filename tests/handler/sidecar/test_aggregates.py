@@ -6,6 +6,7 @@ import pytest
 
 from evaluator.language.types import INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
 from handler import open_table, prune
+from handler.aggregates import answers
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.split import split_aggregates
 from handler.sidecar.aggregates import read_aggregate_request, spark_type
@@ -154,6 +155,14 @@ def test_a_sidecar_in_shadow_mode_answers_nothing(sidecar, main_cow, names):
     with sidecar(roots=[str(main_cow)], shadow=True).client() as client:
         reply = client.aggregate(aggregate_request(main_cow, EVERYTHING, names))
         assert (reply.answered, reply.reasons) == (b"", ["the sidecar is in shadow mode"])
+
+
+def test_more_files_than_footers_are_read_of_are_read(sidecar, main_cow, names, monkeypatch):
+    monkeypatch.setattr(answers, "MAX_FOOTERS", 3)
+    with sidecar(roots=[str(main_cow)]).client() as client:
+        reply = client.aggregate(aggregate_request(main_cow, EVERYTHING, names))
+    assert answered_names(names, reply) == set(names[:3])
+    assert reply.reasons == ["the footers of the first 3 files are read"]
 
 
 def test_the_secret_comes_first(guarded, main_cow, names):
