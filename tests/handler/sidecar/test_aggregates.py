@@ -1,6 +1,8 @@
 """The call aggregate(): values over real tables are those of their rows, and doubts answer nothing."""
 
+import asyncio
 import zlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +11,8 @@ from handler import open_table, prune
 from handler.aggregates import answers
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.split import split_aggregates
-from handler.sidecar.aggregates import read_aggregate_request, spark_type
+from handler.sidecar.aggregates import Aggregates, read_aggregate_request, spark_type
+from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.idl import PROTOCOL_VERSION, AggregateRequest, Refused
 from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.sargo_thrift.ttypes import Refused as RefusedMessage
@@ -163,6 +166,41 @@ def test_more_files_than_footers_are_read_of_are_read(sidecar, main_cow, names, 
         reply = client.aggregate(aggregate_request(main_cow, EVERYTHING, names))
     assert answered_names(names, reply) == set(names[:3])
     assert reply.reasons == ["the footers of the first 3 files are read"]
+
+
+@pytest.mark.parametrize(
+    ("evolves", "table_type", "version", "looks"),
+    [
+        (False, "COPY_ON_WRITE", 6, 1),
+        (False, "MERGE_ON_READ", 8, 1),
+        (False, "MERGE_ON_READ", 6, 2),
+        (True, "COPY_ON_WRITE", 9, 2),
+    ],
+)
+def test_where_a_later_commit_may_change_what_is_known_the_table_is_looked_at_anew(
+    tmp_path, evolves, table_type, version, looks
+):
+    """A log file may have been appended to, and a name may have become another column's."""
+    seen = []
+
+    class Looked:
+        def now(self):
+            return 7.0
+
+        async def view(self, _location, _as_of, newer_than=None):
+            seen.append(newer_than)
+            return SimpleNamespace(evolves_by_id=evolves, table_type=table_type, version=version), None
+
+        async def decide(self, *_):
+            raise PlanningFailed("enough")
+
+    settings = Settings()
+    question = read_aggregate_request(
+        aggregate_request(tmp_path / "t", EVERYTHING, ["a"]), settings, AllowedRoots([str(tmp_path)])
+    )
+    with pytest.raises(PlanningFailed):
+        asyncio.run(Aggregates(settings, Looked()).answer(question))
+    assert seen == [None, 7.0][:looks]
 
 
 def test_the_secret_comes_first(guarded, main_cow, names):
