@@ -1,15 +1,9 @@
 package io.sargo.spark.scans;
 
-import io.sargo.spark.shims.ListIndex;
-import io.sargo.spark.shims.Seqs;
 import java.util.List;
-import org.apache.hadoop.fs.Path;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.types.StructType;
 
 /**
  * What the footers of some slices of a scan say of aggregates, and the slices that are still to be
@@ -48,43 +42,17 @@ public final class FooterAnswer {
   }
 
   /** Lists the rest. Filters of partitions were those of the listing, too. */
-  private static final class Rest extends ListIndex {
-    private final FileIndex hudi;
-    private final Narrowing rest;
+  private static final class Rest extends FixedListing {
+    private final Narrowing left;
 
-    Rest(FileIndex hudi, Narrowing rest) {
-      this.hudi = hudi;
-      this.rest = rest;
+    Rest(FileIndex hudi, Narrowing left) {
+      super(hudi);
+      this.left = left;
     }
 
     @Override
-    public List<Path> roots() {
-      return Seqs.list(hudi.rootPaths());
-    }
-
-    @Override
-    public List<PartitionDirectory> list(
-        List<Expression> partitionFilters, List<Expression> dataFilters) {
-      return rest.directories;
-    }
-
-    @Override
-    public String[] inputFiles() {
-      return rest.paths();
-    }
-
-    /** The other files are in the values already. */
-    @Override
-    public void refresh() {}
-
-    @Override
-    public long sizeInBytes() {
-      return rest.bytes;
-    }
-
-    @Override
-    public StructType partitionSchema() {
-      return hudi.partitionSchema();
+    Narrowing left() {
+      return left;
     }
   }
 }

@@ -3,7 +3,6 @@ package io.sargo.spark.scans;
 import io.sargo.client.KeepAll;
 import io.sargo.spark.hudi.HudiTable;
 import io.sargo.spark.plans.Untouched;
-import io.sargo.spark.shims.ListIndex;
 import io.sargo.spark.shims.Seqs;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -13,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -21,7 +19,6 @@ import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.types.StructType;
 
 /**
  * Hudi's index, of whose listing exactly the slices are left whose files are given, for a frame
@@ -38,15 +35,14 @@ import org.apache.spark.sql.types.StructType;
  * <p>Conditions that a frame gets later narrow the partitions alone. Hudi is not given the others,
  * because its data skipping loses rows.
  */
-public final class GivenSlices extends ListIndex {
-  private final FileIndex hudi;
+public final class GivenSlices extends FixedListing {
   private final HudiTable table;
   private final Set<String> names;
   private final Narrowing left;
 
   GivenSlices(FileIndex hudi, HudiTable table, Set<String> names, int slices)
       throws KeepAll, ReflectiveOperationException {
-    this.hudi = hudi;
+    super(hudi);
     this.table = table;
     this.names = names;
     left = leftOf(listedByHudi(Collections.<Expression>emptyList()));
@@ -95,8 +91,8 @@ public final class GivenSlices extends ListIndex {
   }
 
   @Override
-  public List<Path> roots() {
-    return Seqs.list(hudi.rootPaths());
+  Narrowing left() {
+    return left;
   }
 
   @Override
@@ -114,25 +110,6 @@ public final class GivenSlices extends ListIndex {
     } catch (KeepAll | ReflectiveOperationException e) {
       throw new IllegalStateException(e.getMessage(), e);
     }
-  }
-
-  @Override
-  public String[] inputFiles() {
-    return left.paths();
-  }
-
-  /** The slices are those of a plan. They stay, whatever is committed. */
-  @Override
-  public void refresh() {}
-
-  @Override
-  public long sizeInBytes() {
-    return left.bytes;
-  }
-
-  @Override
-  public StructType partitionSchema() {
-    return hudi.partitionSchema();
   }
 
   @Override
