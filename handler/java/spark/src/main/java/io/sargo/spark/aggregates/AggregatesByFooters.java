@@ -106,7 +106,12 @@ public final class AggregatesByFooters extends Rule<LogicalPlan> {
         index.byFooters(
             Conditions.namedAs(scan, conditions),
             asked.stream().map(one -> one.text).distinct().collect(Collectors.toList()));
-    return answer == null ? null : answered(aggregate, scan, asked, answer);
+    try {
+      return answer == null ? null : answered(aggregate, scan, asked, answer);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      LOG.info("sargo: values of footers are not used, because of {}", e.toString());
+      return null;
+    }
   }
 
   private static boolean isOfColumns(LogicalPlan node) {
