@@ -88,7 +88,7 @@ def test_a_row_that_is_no_error_stays_possible(spark: Any, zone: str) -> None:
     errors = 0
     for number, condition_text in enumerate(FILTERS):
         by_path = [to_expression(session, schema, condition_text), parse(condition_text, "spark-try")]
-        for place, text in share(list(enumerate(texts)), 14, seed=number):
+        for place, text in share(list(enumerate(texts)), 28, seed=number):
             try:
                 [[found]] = session.sql(f"SELECT ({condition_text}) FROM (SELECT :text AS s)", {"text": text}).collect()
             except PySparkException:
