@@ -102,12 +102,20 @@ public final class AggregatesByFooters extends Rule<LogicalPlan> {
     if (asked.isEmpty()) {
       return null;
     }
-    FooterAnswer answer =
-        index.byFooters(
-            Conditions.namedAs(scan, conditions),
-            asked.stream().map(one -> one.text).distinct().collect(Collectors.toList()));
+    List<String> texts =
+        asked.stream().map(one -> one.text).distinct().collect(Collectors.toList());
+    FooterAnswer answer = index.byFooters(Conditions.namedAs(scan, conditions), texts);
+    if (answer == null) {
+      return null;
+    }
     try {
-      return answer == null ? null : answered(aggregate, scan, asked, answer);
+      List<Literal> values = new ArrayList<>();
+      for (AskedAggregate one : asked) {
+        int i = texts.indexOf(one.text);
+        values.add(
+            AnsweredValue.of(answer.values.get(i), answer.types.get(i), one.whole.dataType()));
+      }
+      return answered(aggregate, scan, asked, values, answer);
     } catch (IllegalArgumentException | ArithmeticException e) {
       LOG.info("sargo: values of footers are not used, because of {}", e.toString());
       return null;
@@ -143,14 +151,11 @@ public final class AggregatesByFooters extends Rule<LogicalPlan> {
   }
 
   private static LogicalPlan answered(
-      Aggregate aggregate, LogicalRelation scan, List<AskedAggregate> asked, FooterAnswer answer) {
-    List<String> texts =
-        asked.stream().map(one -> one.text).distinct().collect(Collectors.toList());
-    List<Literal> values = new ArrayList<>();
-    for (AskedAggregate one : asked) {
-      int i = texts.indexOf(one.text);
-      values.add(AnsweredValue.of(answer.values.get(i), answer.types.get(i), one.whole.dataType()));
-    }
+      Aggregate aggregate,
+      LogicalRelation scan,
+      List<AskedAggregate> asked,
+      List<Literal> values,
+      FooterAnswer answer) {
     if (answer.isWhole()) {
       return new Project(
           Seqs.of(replaced(aggregate, asked, new ArrayList<Expression>(values))),
