@@ -50,7 +50,7 @@ def test_spark_skips_no_slice_with_a_match_and_keeps_what_the_text_keeps(
 ) -> None:
     truth = truth_of(name)
     lost, unlike = {}, {}
-    for sql in share(truth.predicates, 384, seed=TABLES.index(name)):
+    for sql in share(truth.predicates, 900, seed=TABLES.index(name)):
         here = kept_of(opened[name], resolved.expression(schema, sql, "legacy"), "spark-legacy")
         there = kept.text(name, sql)
         missing = truth.groups_of(truth.numbers(sql, "legacy") or ()) - here
@@ -117,6 +117,6 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
 def test_the_pruned_read_gives_the_rows_of_the_full_scan(
     spark: SparkSession, opened: dict[str, OpenTable], name: str
 ) -> None:
-    for sql in share(READ, 39, seed=TABLES.index(name)):
+    for sql in share(READ, 80, seed=TABLES.index(name)):
         keys = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
         assert keys == truth_of(name).keys(sql, "ansi"), sql

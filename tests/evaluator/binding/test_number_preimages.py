@@ -17,7 +17,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, DOUBLE, FLOAT, INT, STRING, Type, decimal_type
 from handler.sql.parsing import parse
 from tests.evaluator.short_forms import col, lit, outcome_of, stats
-from tests.sampling import examples
+from tests.sampling import examples, share
 
 #: Of real Hive, by ``python -m tests.hive.grids number_texts``.
 ANSWERS = Path(__file__).parents[2] / "handler" / "data" / "hive_number_texts.json.xz"
@@ -121,7 +121,7 @@ def reads(text: str, target: Type) -> object:
     return float(number)
 
 
-@settings(max_examples=examples(94, at_night=10_000))
+@settings(max_examples=examples(30, at_night=10_000))
 @given(st.data())
 def test_no_text_that_is_read_as_the_number_lies_where_it_is_ruled_out(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from([INT, BIGINT, DOUBLE]))
@@ -143,7 +143,7 @@ def test_no_text_that_is_read_as_the_number_lies_where_it_is_ruled_out(data: st.
             assert "T" in outcome_of(expression, {"s": stats(STRING, lo, hi)}, Semantics.named(engine, "UTC"))
 
 
-@settings(max_examples=examples(94, at_night=10_000))
+@settings(max_examples=examples(30, at_night=10_000))
 @given(st.data())
 def test_no_text_that_is_read_as_a_number_between_two_lies_where_it_is_ruled_out(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from([INT, BIGINT, DOUBLE]))
@@ -276,7 +276,8 @@ def test_what_hive_says_of_a_text_is_possible_in_each_range_with_it(engine: str)
     texts, rng = answers.pop("texts"), random.Random(engine)
     semantics, by_way = Semantics.named(engine, "UTC"), list(answers.values())
     skipped = 0
-    for question in by_way[0]:
+    asked = share(by_way[0], 5)
+    for question in asked:
         condition = parse(question, engine)  # type: ignore[arg-type]
         for place, text in enumerate(texts):
             found = {letters[question][place] for letters in by_way}
@@ -284,4 +285,4 @@ def test_what_hive_says_of_a_text_is_possible_in_each_range_with_it(engine: str)
             got = outcome_of(condition, {"s": stats(STRING, texts[lo], texts[hi])}, semantics)
             assert found <= set(got), (question, text, texts[lo], texts[hi])
             skipped += "T" not in got
-    assert skipped > len(by_way[0]) * len(texts) / 10
+    assert skipped > len(asked) * len(texts) / 10

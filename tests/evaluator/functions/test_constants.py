@@ -360,12 +360,10 @@ _SPELLED = [
 @pytest.mark.parametrize(("text", "with_literals"), _SPELLED)
 def test_a_filter_skips_what_the_same_filter_with_literals_skips(engine: str, text: str, with_literals: str) -> None:
     semantics = Semantics.named(engine, "UTC")
+    files = [{"d": stats(DATE, first, first + 8)} for first in range(8_401, 10_600, 9)]
     outcomes = [
-        [
-            outcome_of(parse(condition, engine), {"d": stats(DATE, first, first + 8)}, semantics)  # type: ignore[arg-type]
-            for first in range(8_401, 10_600, 9)
-        ]
-        for condition in (text, with_literals)
+        [outcome_of(condition, file, semantics) for file in files]
+        for condition in (parse(one, engine) for one in (text, with_literals))  # type: ignore[arg-type]
     ]
     assert outcomes[0] == outcomes[1]
     assert len(set(outcomes[0])) > 1

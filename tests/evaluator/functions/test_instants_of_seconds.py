@@ -40,7 +40,7 @@ _VALUES: dict[Type, st.SearchStrategy[Any]] = {
 @pytest.mark.parametrize("engine", OF_SPARK)
 @pytest.mark.parametrize("kind", _VALUES, ids=str)
 @given(data=st.data())
-@settings(max_examples=examples(40, at_night=3_000), deadline=None)
+@settings(max_examples=examples(15, at_night=3_000), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice(engine: str, kind: Type, data: st.DataObject) -> None:
     semantics = Semantics.named(engine, data.draw(st.sampled_from(("UTC", "Europe/Berlin"))))
     rows = data.draw(st.lists(_VALUES[kind], min_size=1, max_size=3))

@@ -40,7 +40,7 @@ def arguments(draw: st.DrawFn) -> Argument:
 
 
 @pytest.mark.parametrize("name", sorted(OF_INTEGERS))
-@settings(max_examples=examples(5, at_night=600))
+@settings(max_examples=examples(2, at_night=600))
 @given(data=st.data())
 def test_the_ends_are_integers(name: str, data: st.DataObject) -> None:
     function = FUNCTIONS[name]

@@ -61,7 +61,7 @@ def check(condition: ex.Compare, of: dict[str, tuple[Type, list[int]]], engine: 
     mirrored=st.booleans(),
     nulls=st.booleans(),
 )
-@settings(max_examples=examples(25, at_night=1_500), deadline=None)
+@settings(max_examples=examples(10, at_night=1_500), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice_beside_an_interval(
     engine: str,
     zone: str,
@@ -90,7 +90,7 @@ def test_every_row_has_an_outcome_of_its_slice_beside_an_interval(
     op=_OPERATORS,
     nulls=st.booleans(),
 )
-@settings(max_examples=examples(25, at_night=1_500), deadline=None)
+@settings(max_examples=examples(10, at_night=1_500), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice_in_whole_units(
     engine: str,
     zone: str,

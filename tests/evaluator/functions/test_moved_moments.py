@@ -63,7 +63,7 @@ _MOVED = st.one_of(
     near=st.integers(-6, 6).map(lambda halves: halves * HOUR // 2),
     op=st.sampled_from(("<", "<=", "=", ">=", ">", "<=>")),
 )
-@settings(max_examples=examples(25, at_night=1_500), deadline=None)
+@settings(max_examples=examples(10, at_night=1_500), deadline=None)
 def test_every_row_has_an_outcome_of_its_slice(
     engine: str, zone: str, operand: ex.Call, kind: Type, start: int, steps: list[int], near: int, op: str
 ) -> None:

@@ -54,7 +54,7 @@ def interval_of(name: str, values: list[list[object]], engine: str) -> Interval:
 @pytest.mark.parametrize("engine", ["spark-legacy", "spark-ansi", "hive4"])
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
-@settings(max_examples=examples(40, at_night=2_000), deadline=None)
+@settings(max_examples=examples(15, at_night=2_000), deadline=None)
 def test_each_result_lies_in_the_range_of_all(name: str, engine: str, data: st.DataObject) -> None:
     if engine == "hive4" and name not in ("replace", "translate", "regexp_replace", "lpad", "concat_ws"):
         return

@@ -111,7 +111,7 @@ def old_day(pattern: str, text: str) -> int | None:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(texts=st.lists(TEXTS, min_size=3, max_size=8))
-@settings(max_examples=examples(200, at_night=5_000), deadline=None)
+@settings(max_examples=examples(70, at_night=5_000), deadline=None)
 def test_every_text_between_two_is_read_as_a_day_between_theirs(pattern: str, texts: list[str]) -> None:
     separators = ("/" if "/" in pattern else "-") if pattern[4] != "M" else ""
     lo, *between, hi = sorted(re.sub(r"(?<=\d)-(?=\d)", separators, text) for text in texts)

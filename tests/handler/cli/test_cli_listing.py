@@ -12,6 +12,7 @@ import index_store
 from handler.cli.main import main
 from handler.views.texts import size_text
 from tests.index_store.conftest import TABLES
+from tests.sampling import share
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -32,7 +33,7 @@ def document(*arguments):
     return json.loads(out)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=1))
 def test_json_holds_every_partition_and_every_file(unpack, name):
     path = unpack(name)
     table = index_store.open_table(path)
@@ -54,7 +55,7 @@ def test_json_holds_every_partition_and_every_file(unpack, name):
             assert file["file_id"] in file["name"]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=2))
 def test_as_of_shows_the_files_of_the_slices_of_that_time(unpack, name):
     path = unpack(name)
     table = index_store.open_table(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import io
+import itertools
 import json
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ from handler.cli.output.encodable_output import PLAIN
 from tests.handler.cli.all_commands import ON_A_TABLE, commands, on_table
 from tests.handler.cli.odd_streams import encoding, refusing, run_on
 from tests.handler.conftest import hive_filters
+from tests.sampling import share
 
 ROOT = Path(__file__).parents[3]
 I_IS_100 = next(f["filter"] for f in hive_filters() if f["hive"] == "4.0.1" and f["sql"] == "i = 100")
@@ -344,7 +346,7 @@ PRINTING = {
 }
 
 
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", share(PRINTING, 3))
 def test_a_stdout_that_refuses_is_one_line_and_a_reader_that_leaves_is_none(name, main_cow):
     arguments = [word.replace("{table}", str(main_cow)) for word in PRINTING[name]]
     for number in (errno.ENOSPC, errno.EIO, errno.EBADF):
@@ -359,8 +361,9 @@ def test_a_stdout_that_refuses_is_one_line_and_a_reader_that_leaves_is_none(name
     assert run_on(None, *arguments).code in (0, 1)
 
 
-@pytest.mark.parametrize("name", PRINTING)
-@pytest.mark.parametrize("code", ["ascii", "latin-1", "cp437", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "code"), share(itertools.product(PRINTING, ["ascii", "latin-1", "cp437", "utf-16"]), 4)
+)
 def test_every_output_can_be_printed_in_every_encoding(name, code, main_cow):
     stream = encoding(code)
     ended = run_on(stream, *(word.replace("{table}", str(main_cow)) for word in PRINTING[name]))

@@ -32,7 +32,7 @@ def filters():
     return list(found)
 
 
-@pytest.mark.parametrize("name", share(TABLES, 4))
+@pytest.mark.parametrize("name", share(TABLES, 10))
 def test_a_table_is_read_without_failure(unpack, name):
     report = report_table(open_table(unpack(name)))
     assert report.failures == ()
@@ -41,7 +41,7 @@ def test_a_table_is_read_without_failure(unpack, name):
     assert {covered.kind for covered in report.coverage} >= {"column_stats"}
 
 
-@pytest.mark.parametrize("name", share(TABLES, 4))
+@pytest.mark.parametrize("name", share(TABLES, 10))
 def test_no_filter_loses_a_row(unpack, name):
     folder = unpack(name)
     table = open_table(folder)

@@ -49,7 +49,7 @@ def groups_of(slices):
     return {(one.partition, one.file_id) for one in slices}
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 2))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 6))
 def test_no_filter_loses_a_file_group_of_the_latest_state(unpacked, name):
     folder = unpacked(name)
     read = reads_of(folder)[0]
@@ -63,7 +63,7 @@ def test_no_filter_loses_a_file_group_of_the_latest_state(unpacked, name):
     assert skipped >= LESS.get(name, SHARE) * idle > 0
 
 
-@pytest.mark.parametrize("name", share(FORMAT_TABLES, 4))
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 9))
 def test_no_filter_loses_a_file_group_of_an_older_instant(unpacked, name):
     folder = unpacked(name)
     table = open_table(folder)

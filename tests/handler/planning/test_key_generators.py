@@ -153,7 +153,7 @@ def check(path, opened, name, types, rows, engine) -> list[tuple[str, int, int]]
     return kept_counts
 
 
-@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 9))
+@pytest.mark.parametrize(("written", "reader", "name"), share(READ, 24))
 def test_spark_keeps_every_row_that_hudis_reader_returns(written, reader, name):
     types, rows = rows_read(written, reader, name)
     path = folder_of_release(written) / name
@@ -171,7 +171,7 @@ def test_hive_keeps_every_row_of_the_files(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["slash_text", "text_hive", "times_day", "custom_two", "complex_hive", "ordering_encoded"]
+    "name", share(["slash_text", "text_hive", "times_day", "custom_two", "complex_hive", "ordering_encoded"], 3)
 )
 def test_own_indexes_keep_every_row_that_hudis_reader_returns(tmp_path, name):
     types, rows = rows_read("1.2.0", "1.2.0", name)

@@ -27,6 +27,7 @@ from handler import open_table, prune
 from handler.sql.parsing import parse
 from index_store.formats.parquet_footers import Footers
 from tests.handler.conftest import DATA
+from tests.sampling import share
 
 EXCEPTIONS = Path(__file__).parents[1] / "data" / "kept_more_than_hudi.json"
 #: File groups kept for each one that holds a match, over all filters of the oracle (real Hudi on main_cow: 1.61 over
@@ -72,7 +73,7 @@ def is_right(one):
 
 
 @pytest.mark.parametrize("mode", [ALONE, FOOTERS])
-@pytest.mark.parametrize(("name", "one"), CASES)
+@pytest.mark.parametrize(("name", "one"), share(CASES, 2))
 def test_no_file_with_a_match_is_skipped(opened, name, one, mode):
     assert set(one["files_true_ids"]) <= kept_ids(opened(name, mode), one["filter"])
 

@@ -90,7 +90,7 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     skipped = 0
     for read in reads_of(folder)[::4]:
         if "groups" in read and slices_at(table, read["as_of"])[0] is not None:
-            lost, found, _ = check(table, read, one_in=2)
+            lost, found, _ = check(table, read, one_in=6)
             assert lost == []
             skipped += found
     assert skipped > 0
@@ -110,7 +110,7 @@ def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     table = open_table(folder, options={ROWS: STORED})
     rows = rows_of(folder, table.at().slices)
     schema, decided, skipped = table.table.schema, 0, 0
-    for text in share(filters(), 33):
+    for text in share(filters(), 80):
         expression = parse(text, "spark")
         has_its_columns = not any(unknown_columns(expression, (), schema, SPARK))
         plan = prune(table, expression, "spark", time_zone="UTC", strict=has_its_columns)
@@ -141,7 +141,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("case", NAMED)
+@pytest.mark.parametrize("case", share(NAMED, 2))
 def test_a_sketch_skips_what_the_tables_own_statistics_keep(main_cow_copy, monkeypatch, case):
     text, sketch = NAMED[case]
     monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (column_stats, own_sketches))

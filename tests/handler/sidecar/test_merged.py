@@ -22,6 +22,7 @@ from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.recording.test_audit import wait_for
 from tests.handler.table_rows import value_form
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
+from tests.sampling import share
 
 SPARK = Semantics.named("spark", "UTC")
 #: What hudi-rs refuses to merge: payload classes of one's own, merge modes by such, and a type that was widened.
@@ -43,7 +44,7 @@ def rows_of(folder, item):
     return [value_form(row) for batch in batches for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3))
 def test_the_rows_of_a_slice_with_log_files_are_those_of_sparks_full_read(tmp_path, name):
     folder = unpack_format_table(name, tmp_path / name)
     [latest] = [read for read in reads_of(folder) if read["as_of"] is None]

@@ -48,7 +48,7 @@ def files(table):
 def test_every_spelling_of_a_table_is_answered_as_the_local_table_is(served, main_cow, uri):
     names = files(main_cow)
     with served.client() as client:
-        for one in share(FILTERS, 20):
+        for one in share(FILTERS, 60):
             reply = client.prune(request(uri, one["filter"], names))
             plan = prune(main_cow, one["filter"], "hive4", time_zone="UTC")
             assert skipped_names(names, reply) == {item.base_file for item in plan.skipped}, one["sql"]

@@ -91,7 +91,7 @@ def test_names_that_are_not_the_tables_files_get_no_bit(sidecar, main_cow, names
         ({"query_type": "as_of"}, "request"),
         ({"filter": b"x" * (5 << 20)}, "limit"),
     ],
-    ids=str,
+    ids=lambda one: str(one)[:40],
 )
 def test_a_request_that_cannot_be_meant_is_refused_with_a_code(sidecar, main_cow, names, given, code):
     asked = request(main_cow, I_IS_100, names)

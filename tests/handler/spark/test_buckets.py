@@ -17,6 +17,7 @@ from index_store.buckets.hashes import simple_hash
 from index_store.buckets.layouts import first_ring
 from tests.index_store.bucketed_tables import BUCKETED, RING, RING_TABLES, options, rows_by_file
 from tests.index_store.conftest import DATA
+from tests.sampling import share
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,9 @@ def base_rows(spark, path):
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("1.1.1_bucket_int_cow", 60), ("keys/1.1.1_bucket_subid7_cow", 43), ("keys/1.2.0_bucket_types_cow", 120)],
+    share(
+        [("1.1.1_bucket_int_cow", 60), ("keys/1.1.1_bucket_subid7_cow", 43), ("keys/1.2.0_bucket_types_cow", 120)], 3
+    ),
 )
 def test_rows_are_assigned_the_bucket_of_their_file_from_the_columns_of_the_key(spark, hudi_table, name, count):
     path = hudi_table(name)

@@ -39,7 +39,7 @@ def test_spark_moves_an_instant_as_the_reference_does(spark, zone):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
     try:
-        for _ in range(examples(6, at_night=60)):
+        for _ in range(examples(3, at_night=60)):
             spans = [drawn(rng) for _ in range(8)]
             instants = [
                 rng.choice(SET[:-2]) + rng.randint(-120, 120) * HOUR // 2 + rng.randint(0, 3) for _ in range(25)

@@ -28,7 +28,7 @@ from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.formats.test_avro_columns import V6_SCHEMA, WRAPPED
 from tests.index_store.synthetic import GZ, NONE, V9_SCHEMA, hfile, stats_key, stats_value
-from tests.sampling import examples
+from tests.sampling import examples, share
 
 
 @contextmanager
@@ -93,10 +93,13 @@ def test_these_tables_have_no_partition_stats(hudi_table, name):
 
 @pytest.mark.parametrize(
     ("partition", "name"),
-    [
-        *(("column_stats", name) for name in TABLES),
-        *(("partition_stats", name) for name in TABLES if name not in WITHOUT_PARTITION_STATS),
-    ],
+    share(
+        [
+            *(("column_stats", name) for name in TABLES),
+            *(("partition_stats", name) for name in TABLES if name not in WITHOUT_PARTITION_STATS),
+        ],
+        3,
+    ),
 )
 def test_real_records(hudi_table, always_lockstep, name, partition):
     metadata = open_table(hudi_table(name)).metadata

@@ -17,6 +17,7 @@ from index_store.kinds.column_stats import stats_values
 from tests.index_store.conftest import TABLES
 from tests.index_store.snapshots.test_rewinding import assert_same
 from tests.index_store.synthetic import write_table
+from tests.sampling import share
 
 FUNCTIONS = ("lower", "upper", "trim", "length", "year", "month", "day")
 
@@ -33,7 +34,7 @@ def statistics(path: Path) -> dict[tuple[str, str], ColumnStatistics]:
     return found
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=7))
 def test_the_statistics_are_the_same(
     name: str, hudi_table: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

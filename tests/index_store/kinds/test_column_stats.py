@@ -26,6 +26,7 @@ from index_store.table.schema_history import read_name_history
 from index_store.table.timeline import Timeline, read_timeline
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
+from tests.sampling import share
 from tests.torture.memory_storage import MemoryStorage
 from tests.torture.tables import subject
 
@@ -37,7 +38,7 @@ def statistics_of(path, as_of=None):
     return table, slices, kind.statistics(list(table.schema))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=8))
 def test_every_stored_value_is_within_the_bounds_and_every_null_is_counted(hudi_table, name):
     path = hudi_table(name)
     table, slices, found = statistics_of(path)
@@ -79,7 +80,7 @@ def in_form(value, field):
             return value
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=9))
 def test_bounds_of_base_files_are_those_of_the_footer(hudi_table, name):
     """Differences are of the three known kinds only: all null, NaN, long strings."""
     path = hudi_table(name)

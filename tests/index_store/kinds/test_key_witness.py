@@ -12,6 +12,7 @@ from index_store.opened_table import OpenTable
 from index_store.table.table_schema import RECORD_KEY
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.format_tables import ALL, FOLDER
+from tests.sampling import share
 from tests.torture.memory_storage import MemoryStorage, unpacked
 
 PATH = ".hoodie/hoodie.properties"
@@ -33,7 +34,7 @@ def with_key(files, columns):
     return {**files, PATH: "".join(changed).encode()}
 
 
-@pytest.mark.parametrize("name", [*TABLES, *KEY_TABLES, *ALL])
+@pytest.mark.parametrize("name", share([*TABLES, *KEY_TABLES, *ALL], 4))
 def test_no_file_of_a_real_table_contradicts_its_record_key(name):
     table = IndexedTable(MemoryStorage(files_of(name)))
     assert contradicted(table, table.slices()) == ""

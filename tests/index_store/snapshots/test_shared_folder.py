@@ -151,7 +151,7 @@ def test_damage_is_found(process, table, expected, store):
     process().kept(table)
     for file in objects(process()):
         data = file.read_bytes()
-        for place in share(range(0, len(data), max(1, len(data) // 24)), 9):
+        for place in share(range(0, len(data), max(1, len(data) // 24)), 24):
             file.write_bytes(data[:place] + bytes([data[place] ^ 0x40]) + data[place + 1 :])
             assert process().kept(table) == expected
         for end in share((0, 1, 43, len(data) // 2, len(data) - 1), 2):
@@ -223,7 +223,7 @@ FAULTS = (
 
 @pytest.mark.parametrize(
     ("method", "fault"),
-    share([(method, fault) for method in ("LIST", "GET", "PUT") for fault in FAULTS], 3),
+    share([(method, fault) for method in ("LIST", "GET", "PUT") for fault in FAULTS], 6),
     ids=lambda one: one if isinstance(one, str) else one["kind"],
 )
 def test_a_folder_that_fails_costs_nothing_but_time(process, table, expected, store, fault, method, monkeypatch):

@@ -21,6 +21,7 @@ from tests.index_store.conftest import TABLES
 from tests.index_store.recording_store import RecordingStore
 from tests.index_store.replay import commits
 from tests.index_store.synthetic import INSTANT, NONE, delete_content, files_value, hfile, log_block, write_table
+from tests.sampling import share
 
 LATER, DONE = "20260102000000000", "20260102000010000"
 DATA_FILE = re.compile(r".*\.parquet|\..*\.log\.\d+_[-\d]+")
@@ -54,7 +55,7 @@ def without_metadata(path):
     )
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=14))
 def test_the_listing_is_what_the_directories_hold(hudi_table, name):
     path = hudi_table(name)
     table = open_table(path)
@@ -66,7 +67,7 @@ def test_the_listing_is_what_the_directories_hold(hudi_table, name):
         assert any(".log." in file for files in expected.values() for file, _ in files)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=15))
 def test_all_partitions_together_are_the_same_as_one_by_one(hudi_table, name):
     one_by_one, together = open_table(hudi_table(name)), open_table(hudi_table(name))
     expected = listed(one_by_one)
@@ -77,7 +78,7 @@ def test_all_partitions_together_are_the_same_as_one_by_one(hudi_table, name):
     assert {partition: dict(files) for partition, files in expected.items()} == together.metadata.files()
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=16))
 def test_no_directory_of_the_table_is_listed(hudi_table, name):
     path = hudi_table(name)
     store = RecordingStore()
@@ -111,7 +112,7 @@ def test_one_partition_reads_its_own_record_only(tmp_path):
     assert sum(inflated) < 400_000
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=17))
 def test_without_a_metadata_table_directories_are_listed(hudi_copy, name):
     path = hudi_copy(name)
     without_metadata(path)

@@ -228,7 +228,7 @@ def answers(path):
     return set(slices), said
 
 
-@pytest.mark.parametrize("name", share(TABLES, 4))
+@pytest.mark.parametrize("name", share(TABLES, 12))
 def test_damage_is_noticed_or_makes_nothing_known_that_was_not(hudi_copy, name):
     """Bytes are changed, files cut off or removed; an answer is the old one, less than it, or an error."""
     path = hudi_copy(name)

@@ -13,6 +13,7 @@ from index_store.indexed_table import IndexedTable
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.replay import commits, replay
+from tests.sampling import share
 from tests.torture.memory_storage import MemoryStorage
 from tests.torture.tables import subject
 
@@ -29,7 +30,7 @@ def as_replayed(slices):
     }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=18))
 def test_slices_are_those_that_replaying_the_commits_gives(hudi_table, name):
     path = hudi_table(name)
     table = open_table(path)
@@ -56,7 +57,7 @@ def cleaned(table):
     return {write.requested for write in table.timeline.writes if write.requested < kept}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=19))
 def test_every_older_instant_gives_the_slices_of_its_time_or_says_they_are_cleaned(hudi_table, name):
     path = hudi_table(name)
     table = open_table(path)
@@ -73,7 +74,7 @@ def test_every_older_instant_gives_the_slices_of_its_time_or_says_they_are_clean
     assert seen >= 1
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=20))
 def test_without_a_metadata_table_listing_gives_the_same_slices(hudi_copy, name):
     path = hudi_copy(name)
     expected = open_table(path).slices()
@@ -94,7 +95,7 @@ def test_the_file_groups_are_those_that_spark_scanned(hudi_table, path):
     assert {one.file_id for one in slices} == set(oracle["file_groups"])
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=21))
 def test_properties_and_columns(hudi_table, name):
     table = open_table(hudi_table(name))
     release, _, short = name.partition("_")

@@ -11,6 +11,7 @@ from index_store.storage.storage import Storage
 from index_store.table.properties import parse_properties
 from index_store.table.timeline import parse_as_of, read_timeline
 from tests.index_store.format_tables import ALL, unpack_format_table
+from tests.sampling import share
 
 A, B, C = "20260101000000001", "20260102000000002", "20260103000000003"
 
@@ -139,7 +140,7 @@ def test_a_commit_with_the_content_of_another_one_is_refused(tmp_path, name):
         _ = open_table(table).schema
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", share(ALL, 4))
 def test_no_commit_of_a_real_table_is_taken_for_another_ones(tmp_path, name):
     opened = open_table(unpack_format_table(name, tmp_path / "table"))
     for instant in opened.timeline.instants:

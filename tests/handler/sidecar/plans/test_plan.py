@@ -13,6 +13,7 @@ from tests.handler.conftest import DATA, hive_filters
 from tests.handler.sidecar.conftest import Running
 from tests.handler.sidecar.plans.questions import plan_request, read_files, slices_of, state_of
 from tests.handler.sidecar.recording.test_audit import wait_for
+from tests.sampling import share
 
 TABLES = sorted(path.stem for path in DATA.glob("*.zip"))
 FILTERS = {(one["hive"], one["sql"]): one["filter"] for one in hive_filters()}
@@ -28,7 +29,7 @@ def answering(unpack, tmp_path_factory):
 
 
 @pytest.mark.parametrize("query_type", ["snapshot", "read_optimized"])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3, seed=5))
 def test_without_a_filter_the_answer_is_the_table_s_slices_with_the_lengths_on_disk(
     answering, unpack, name, query_type
 ):

@@ -258,7 +258,7 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     table, schema, frame, source = real
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
-    more = share(MORE, 9)
+    more = share(MORE, 20)
     answers = answers_of(frame, (*more, *drawn(CONDITIONS, examples(5, at_night=40))), "id")
     assert len(answers) > len(more) + examples(4, at_night=20)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
@@ -336,7 +336,8 @@ def test_spark_and_the_command_line_keep_the_same_slices(spark, setting, real, a
     setting("spark.sql.ansi.enabled", ansi)
     setting("spark.sql.session.timeZone", zone)
     other = set()
-    for text in (*MORE, *drawn(CONDITIONS, 60)):
+    asked = (*KEPT_BY_THE_COMMAND_LINE, *share(MORE, 5), *drawn(CONDITIONS, examples(12, at_night=60)))
+    for text in asked:
         mine = prune(spark, table, text, strict=True).kept
         theirs = prune_as_on_the_command_line(table, text, engine_of(spark), time_zone=zone, strict=True).kept
         assert set(mine) <= set(theirs), text

@@ -109,7 +109,7 @@ def drawn(random):
 def test_a_shape_means_what_the_analyser_says(session, columns, analysed, ansi):
     session.conf.set("spark.sql.ansi.enabled", ansi)
     random, by_shape, asked = Random(11), 0, 0
-    for _ in range(examples(15, at_night=2_000)):
+    for _ in range(examples(7, at_night=2_000)):
         text, kinds = drawn(random)
         for _ in range(3):
             one = text.format(*(constant(random, kind) for kind in kinds))

@@ -191,7 +191,7 @@ LEFT_TO_SPARK = ["avg(i)", "count(DISTINCT i)", "sum(i) FILTER (WHERE i > 1)", "
 LEFT_TO_SPARK += ["count(i, l)", "count(NULL)", "sum(DISTINCT i)", "max(struct(i, l))"]
 
 
-@pytest.mark.parametrize("text", LEFT_TO_SPARK)
+@pytest.mark.parametrize("text", share(LEFT_TO_SPARK, 4))
 def test_other_aggregates_are_left_to_spark(spark, four_files, text):
     split = plan_aggregate(spark, four_files, {"n": "count(*)", "v": text})
     assert (len(split.answered), len(split.scanned)) == (0, 4)

@@ -63,7 +63,7 @@ def test_other_errors_of_workers_are_not_about_modules(spark):
             (None, {}, "i string", "column i is declared string, and the table has int"),
             (None, {"query": "all"}, None, "query 'all' (known: snapshot, read_optimized)"),
         ],
-        2,
+        4,
     ),
     ids=str,
 )

@@ -20,6 +20,7 @@ from index_store.table.file_rows import read_rows
 from index_store.table.file_types import FileType
 from index_store.table.row_precedence import row_precedence, why_not_committed
 from tests.handler.spark.true_rows import reads, true_rows, unpack
+from tests.sampling import share
 
 KEY, NUMBER = "_hoodie_record_key", "_hoodie_commit_seqno"
 #: Tables that are refused as a whole, and why.
@@ -66,7 +67,7 @@ def _because(name: str, reasons: dict[str, str]) -> str:
     return next((why for part, why in reasons.items() if part in name), "")
 
 
-@pytest.mark.parametrize("name", MERGED)
+@pytest.mark.parametrize("name", share(MERGED, 3))
 def test_no_merged_row_of_hudi_is_lost(name, tmp_path):
     path = unpack(name, tmp_path / "t")
     table = open_table(path)

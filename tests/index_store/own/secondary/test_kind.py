@@ -93,7 +93,7 @@ def conditions_of(row: dict[str, Any], keys: list[str], draw: Callable[..., Any]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=examples(5, at_night=100))
+@settings(max_examples=examples(2, at_night=100))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome(engine: str, data: st.DataObject) -> None:
     keys = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=3, unique=True))

@@ -86,9 +86,7 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
     ("operation", "after", "atomic"),
     [
         *((operation, False, True) for operation in share(OPERATIONS, 12)),
-        ("refresh", True, True),
-        ("optimize", True, True),
-        ("refresh", False, False),
+        *share([("refresh", True, True), ("optimize", True, True), ("refresh", False, False)], 3),
     ],
 )
 def test_whatever_step_it_dies_at_the_last_good_version_reads(

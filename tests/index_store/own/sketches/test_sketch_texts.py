@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +16,7 @@ from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes
 from index_store.table.file_types import FileType
 from index_store.table.plain_values import plain_array
+from tests.sampling import share
 
 
 def sketched(text, values, of, batches=1):
@@ -100,8 +103,7 @@ def test_which_types_can_have_a_sketch(sketch, of, can):
     assert (parse_sketch(sketch).why_not(of) == "") is can
 
 
-@pytest.mark.parametrize("fpp", [0.1, 0.01, 0.001])
-@pytest.mark.parametrize("distinct", [10, 1000, 100_000])
+@pytest.mark.parametrize(("fpp", "distinct"), share(itertools.product([0.1, 0.01, 0.001], [10, 1000, 100_000]), 3))
 def test_a_filter_finds_what_is_in_it_and_little_else(fpp, distinct):
     values = pa.array(np.arange(distinct) * 7)
     stored, told = sketched(f"bloom_filter(fpp={fpp})", pa.concat_arrays([values, values]), BIGINT, 3)
