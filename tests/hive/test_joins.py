@@ -77,7 +77,7 @@ QUERIES: dict[str, tuple[str, list[int]]] = {
 def cases() -> Iterator[Any]:
     for server in ("hive401", "hive313"):
         for name in QUERIES:
-            in_ci = name in ("two tables", "self join") and server == "hive401"
+            in_ci = name == "self join" and server == "hive401"
             yield pytest.param(server, name, marks=() if in_ci else (pytest.mark.hive_full,), id=f"{server}-{name}")
 
 
@@ -180,7 +180,7 @@ def test_a_bucket_map_join_on_tez_has_the_rows_that_it_has_without_sargo(hive401
     assert (8, 8, "BUCKETED_JOIN") in {(listing.listed, listing.kept, listing.reason) for listing in seen}
 
 
-@pytest.mark.parametrize("second", ["bucketed_too", "bucketed"])
+@pytest.mark.parametrize("second", ["bucketed_too", pytest.param("bucketed", marks=pytest.mark.hive_full)])
 def test_a_join_that_takes_files_for_buckets_keeps_all_of_them(hive401: Hive, second: str) -> None:
     """Hive numbers the files of a Hudi table in the order of their names: with three files less on one side it joined
     files of other numbers, and counted 100 of 400 rows."""

@@ -33,7 +33,6 @@ IN_CI = {
     ("401-tez", "stored", "all rows"),
     ("401-tez", "stored", "merged: rows that left"),
     ("401-mr", "native", "fetch task"),
-    ("401-mr", "native", "union of two scans"),
     ("313-mr", "native", "partition and data"),
     ("313-mr", "native", "merged: rows that left"),
 }

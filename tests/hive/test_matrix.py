@@ -26,8 +26,6 @@ OF_TEZ = frozenset(
 )
 OF_MAPREDUCE = frozenset(
     {
-        ("native", "aggregates"),
-        ("native", "union that leaves a foreign filter behind"),
         ("stored", "union that leaves a foreign filter behind"),
         ("native", "self join"),
         ("stored", "merged: rows that left"),
