@@ -24,6 +24,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, Kind, Type
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.file_values import ColumnValues, FileValues
+from handler.aggregates.footer_facts import FooterFacts, KeptFacts, facts_of
 from index_store import FileSlice, Table
 from index_store.formats.parquet_footers import FOOTER_BYTES, Footers
 
@@ -81,10 +82,12 @@ def answer_slices(
     matched: Collection[FileSlice],
     aggregates: Sequence[Aggregate],
     seconds: float = SECONDS,
+    kept: KeptFacts | None = None,
 ) -> Answers:
     """Ask the footers of slices, each of the table at an instant.
 
-    ``matched``: the slices on whose rows the condition holds. What cannot be read is scanned, with the reason. Raises
+    ``matched``: the slices on whose rows the condition holds. ``kept``: what earlier questions read of footers, which
+    are not read again; what this one reads is added. What cannot be read is scanned, with the reason. Raises
     UnknownColumnError for a column that the table does not have, UnsupportedError for one that is not plain.
     """
     try:
@@ -102,7 +105,8 @@ def answer_slices(
     answered: list[AnsweredSlice] = []
     scanned: list[ScannedSlice] = []
     totals: list[Any] = [None] * len(resolved)
-    for item, found in _values_by_slice(table, values, items, matched, resolved, columns, seconds):
+    source = _FootersOf(table, seconds, KeptFacts() if kept is None else kept)
+    for item, found in _values_by_slice(table, values, items, matched, resolved, columns, source):
         if isinstance(found, str):
             scanned.append(ScannedSlice(item, found))
             continue
@@ -156,7 +160,7 @@ def _values_by_slice(
     matched: Collection[FileSlice],
     aggregates: Sequence[Aggregate],
     columns: Sequence[Field | None],
-    seconds: float,
+    source: _FootersOf,
 ) -> Iterator[tuple[FileSlice, tuple[Any, ...] | str]]:
     """Each slice with the exact value of each aggregate, or with the reason why it is scanned."""
     changes = values.schema.resolve(_CHANGES, case_sensitive=True) is not None
@@ -164,20 +168,49 @@ def _values_by_slice(
     blocker = blocker or ("the rows of the table are changes, which may be deletions" if changes else "")
     reasons = [blocker or _why_not_one_file(item, is_matched=item in matched) for item in items]
     paths = [item.base_file or "" for item, why in zip(items, reasons, strict=True) if not why][:MAX_FOOTERS]
-    footers = Footers(table.storage, MAX_FOOTERS, seconds)
-    known = {path: footers.read(path) for path in footers.read_within(paths, seconds)}
     needed = list({column.name: column for column in columns if column is not None}.values())
+    known = source.facts(paths, [column.name for column in needed])
     for item, why in zip(items, reasons, strict=True):
         path = item.base_file or ""
         if why:
             yield item, why
         elif path not in known:
-            yield item, f"the limit of {MAX_FOOTERS} footers, {seconds:g} seconds, {FOOTER_BYTES >> 20} MiB is reached"
-        elif known[path] is None:
+            yield item, source.limit
+        elif (facts := known[path]) is None:
             yield item, "the footer of the base file cannot be read"
         else:
-            found = values.read(known[path], item, needed)
+            found = values.read(facts, item, needed)
             yield item, found if isinstance(found, str) else _of_file(aggregates, columns, *found)
+
+
+@frozen
+class _FootersOf:
+    """The footers of a table's base files, for one question."""
+
+    table: Table
+    seconds: float
+    kept: KeptFacts
+
+    @property
+    def limit(self) -> str:
+        """Why a footer that could be read is not."""
+        return f"the limit of {MAX_FOOTERS} footers, {self.seconds:g} seconds, {FOOTER_BYTES >> 20} MiB is reached"
+
+    def facts(self, paths: Sequence[str], names: Sequence[str]) -> dict[str, FooterFacts | None]:
+        """What the footers say of columns, by path; None for one that cannot be read. Beyond the limits, none."""
+        absolute = {path: self.table.storage.absolute(path) for path in paths}
+        kept = self.kept.of(absolute.values(), names)
+        found: dict[str, FooterFacts | None] = {path: kept[absolute[path]] for path in paths if absolute[path] in kept}
+        added: dict[str, FooterFacts] = {}
+        footers = Footers(self.table.storage, MAX_FOOTERS, self.seconds)
+        for path in footers.read_within([path for path in paths if path not in found], self.seconds):
+            footer = footers.read(path)
+            if footer is None:
+                found[path] = None
+            else:
+                found[path] = added[absolute[path]] = facts_of(footer, names)
+        self.kept.keep(added)
+        return found
 
 
 def _why_not_one_file(item: FileSlice, *, is_matched: bool) -> str:

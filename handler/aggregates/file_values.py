@@ -23,7 +23,6 @@ Pitfalls P1, P2, P6, P13 and P19 are described in docs/facts/pitfalls.md.
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -35,22 +34,19 @@ from evaluator.language.records import frozen
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
+from handler.aggregates.footer_facts import FooterFacts
 from handler.rows.partition_columns import PartitionColumns
 from handler.rows.slice_rows import check_base_file
 from handler.rows.table_types import arrow_schema
 from index_store import FileSlice, Table
 from index_store.kinds.column_stats.absent_columns import reads_as_null
-from index_store.storage.errors import FormatError
 from index_store.table.file_types import ABSENT
-from index_store.table.footer_values import FooterValues, footer_values
+from index_store.table.footer_values import FooterValues
 from index_store.table.schema_history import NameHistory, read_name_history
 from index_store.table.table_schema import META_COLUMNS, from_arrow
 
 __all__ = ["ColumnValues", "FileValues"]
 
-#: Writers of bounds in the order of the column's type. Older ones of parquet-mr wrote those of decimals in another.
-_WRITER = re.compile(r"parquet-mr version (\d+)\.(\d+)|parquet-cpp-arrow version \d")
-_OLDEST_MR = 1, 10
 #: The last microsecond of the year 9999.
 _LAST_MICROS = 253_402_300_799_999_999
 _BOUNDED = frozenset((Kind.BOOLEAN, Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT, Kind.DECIMAL, Kind.DATE))
@@ -85,34 +81,28 @@ class FileValues:
         self._history: NameHistory = read_name_history(table.storage)
 
     def read(
-        self, footer: Any, item: FileSlice, columns: Collection[Field]
+        self, facts: FooterFacts, item: FileSlice, columns: Collection[Field]
     ) -> tuple[int, Mapping[str, ColumnValues]] | str:
         """The number of rows of a slice's base file, and the values of columns of ``schema``; or why nothing is exact.
 
-        ``footer``: a ``pyarrow.parquet.FileMetaData``.
+        ``facts``: those of the file's footer about these columns, and maybe others.
         """
-        names = [column.name for column in columns]
+        if facts.why:
+            return facts.why
+        have = frozenset(column.name for column in columns if facts.columns[column.name].in_file)
         try:
             check_base_file(item.base_file or "")
-            if sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups)) != footer.num_rows:
-                return "the footer of the base file contradicts itself"
-            if not _writes_in_order(str(footer.created_by or "")):
-                return "the base file is of a writer whose footers are not known to be exact"
-            have = frozenset(footer.schema.to_arrow_schema().names)
-            wanted = pa.schema([self._arrow.field(name) for name in names])
+            wanted = pa.schema([self._arrow.field(column.name) for column in columns])
             fixed = self._partitions.values(item.partition, wanted, have)
-            proven = footer_values(footer, names)
         except UnsupportedError as error:
             return str(error).removeprefix(f"{item.base_file}: ")
-        except (OSError, pa.ArrowException, FormatError, IndexError, ValueError) as error:
-            return f"the footer of the base file cannot be understood: {error}"
         values = {
-            column.name: _of_path(fixed[column.name], column, footer.num_rows)
+            column.name: _of_path(fixed[column.name], column, facts.rows)
             if column.name in fixed
-            else self._of_footer(proven.get(column.name), column)
+            else self._of_footer(facts.columns[column.name].proven, column)
             for column in columns
         }
-        return footer.num_rows, values
+        return facts.rows, values
 
     def _of_footer(self, found: FooterValues | None, column: Field) -> ColumnValues:
         name = column.name
@@ -141,11 +131,6 @@ class FileValues:
             return ColumnValues(found.nulls, why=f"the footer has no exact bounds of column {name}")
         factor = 10 ** (column.type.scale - found.type.type.scale) if column.type.kind is Kind.DECIMAL else 1
         return ColumnValues(found.nulls, (found.lo * factor, found.hi * factor))
-
-
-def _writes_in_order(created_by: str) -> bool:
-    found = _WRITER.match(created_by)
-    return found is not None and (found[1] is None or (int(found[1]), int(found[2])) >= _OLDEST_MR)
 
 
 def _is_read_exactly(of: Type, unit: str, wanted: Type) -> bool:

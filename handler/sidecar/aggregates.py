@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,6 +31,7 @@ from handler.sidecar.view import FilterDecision, View
 
 if TYPE_CHECKING:
     from handler.aggregates.aggregate import Aggregate
+    from handler.aggregates.footer_facts import KeptFacts
 
 __all__ = ["AggregateQuestion", "Aggregated", "Aggregates", "read_aggregate_request"]
 
@@ -119,11 +121,18 @@ class Aggregates:
         if view.evolves_by_id or needs_fresh_view(view.table_type, view.version, of.query_type):
             view, _ = await tables.view(of.location, of.as_of, newer_than=arrived)
         decision = await tables.decide(of.location, view, of.query)
-        work: Callable[[], Aggregated] = lambda: aggregated(view, decision, question)  # noqa: E731
+        work: Callable[[], Aggregated] = lambda: aggregated(view, decision, question, self._kept)  # noqa: E731
         return await tables.with_view(of.location, view, f"aggregates {question.key}", work)
 
+    @cached_property
+    def _kept(self) -> KeptFacts:
+        """What footers of all tables said."""
+        from handler.aggregates.footer_facts import KeptFacts
 
-def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion) -> Aggregated:
+        return KeptFacts()
+
+
+def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion, kept: KeptFacts) -> Aggregated:
     """The answer of a view. For the thread that makes the table's plans."""
     from handler.aggregates.answers import MAX_FOOTERS, answer_slices
 
@@ -139,7 +148,7 @@ def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion
     items = [view.files.slices[int(matched.slices[place])] for place in places]
     try:
         found = answer_slices(
-            view.opened.table, view.instant, items, frozenset(items), question.aggregates, seconds=_SECONDS
+            view.opened.table, view.instant, items, frozenset(items), question.aggregates, _SECONDS, kept
         )
     except SargoError as error:
         return Aggregated(reasons=(str(error),))

@@ -23,6 +23,7 @@ from handler import open_table, prune
 from handler.aggregates import answers as answers_module
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.file_values import ColumnValues, FileValues
+from handler.aggregates.footer_facts import facts_of
 from handler.aggregates.split import split_aggregates
 from handler.sql.parsing import parse
 from index_store.formats.parquet_footers import Footers
@@ -264,7 +265,7 @@ def test_a_footer_counts_by_its_writer_and_when_it_agrees_with_itself(folders, s
     opened = written(next(folders), [(pa.table({"id": ["a", "b"], "i": pa.array([3, 5], pa.int64())}), {})])
     values, item = FileValues(opened.table, None), opened.at().slices[0]
     footer = OtherFooter(Footers(opened.table.storage).read(item.base_file), **said)
-    found = values.read(footer, item, [values.schema.resolve("i")])
+    found = values.read(facts_of(footer, ["i"]), item, [values.schema.resolve("i")])
     assert reason in found if reason else found == (2, {"i": ColumnValues(0, (3, 5))})
 
 

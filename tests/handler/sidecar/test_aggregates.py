@@ -91,6 +91,27 @@ def test_values_are_those_of_the_rows_of_the_answered_files(sidecar, unpack, nam
     assert many >= 15
 
 
+def test_questions_about_the_same_files_read_their_footers_once(sidecar, unpack, monkeypatch):
+    paths = []
+
+    class Counting(answers.Footers):
+        def _footer(self, path):
+            paths.append(path)
+            return super()._footer(path)
+
+    monkeypatch.setattr(answers, "Footers", Counting)
+    table = unpack("1.1.1_main_cow")
+    listed = files(table)
+    with sidecar(roots=[str(table)], request_seconds=30).client() as client:
+        first = client.aggregate(aggregate_request(table, EVERYTHING, listed, ("min(`i`)", "max(`l`)")))
+        assert sorted(paths) == sorted(listed)
+        half = client.aggregate(aggregate_request(table, EVERYTHING, listed[::2], ("max(`i`)",)))
+        again = client.aggregate(aggregate_request(table, EVERYTHING, listed, ("max(`l`)", "count(*)")))
+    assert len(paths) == len(listed) == first.answered_count == again.answered_count
+    assert half.answered_count == len(listed[::2])
+    assert again.values[0] == first.values[1]
+
+
 def test_a_list_with_other_files_of_a_slice_answers_nothing_of_it(sidecar, unpack):
     """The client reads log files that the view does not know; and one that lists no log file still has those rows."""
     table = unpack("1.1.1_main_mor")
