@@ -36,6 +36,8 @@ from tests.tables.releases import RELEASES
 
 __all__ = ["hudi_session", "scans", "session", "told"]
 
+#: Joins whose keys are in each file.
+IN_A_ROW = 6
 RANDOM_JOINS, RANDOM_SEED = int(os.environ.get("RANDOM_JOINS", "40")), int(os.environ.get("RANDOM_SEED", "1"))
 
 
@@ -175,6 +177,20 @@ def not_reused(spark: SparkSession) -> dict[str, Any]:
         spark.conf.unset(setting)
 
 
+def asked_in_a_row(spark: SparkSession, truth: Truth, way: str) -> dict[str, Any]:
+    """How often keys of each file are asked about, join by join, and the files that a join with another side reads."""
+    settings = {**WAYS[way], "spark.sargo.dynamic": "subquery"}
+    column, asked = f"of_{way.replace(' ', '_')}", []
+    for number in range(IN_A_ROW):
+        rows = ", ".join(f"({first + number})" for first in range(10, 800, 100))
+        sql = f"select f.k from fact f join (select * from values {rows} as t({column})) t on f.k = t.{column}"
+        truth.skipped.clear()
+        run(spark, Story(sql, sql, None), settings)
+        asked.append(sum(bool({"In", "InSet"} & set(classes)) for _, classes, *_ in truth.skipped))
+    other = f"select f.k from fact f join (select * from values (105), (717) as t(o_{column})) t on f.k = o_{column}"
+    return {"asked": asked, "files of another side": run(spark, Story(other, other, None), settings)["files"]}
+
+
 def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     """What each story, random join and switch came to, over the views of the tables of ``home``."""
     spark.conf.set("spark.sargo.dynamic", "false")
@@ -198,6 +214,7 @@ def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     results["failing"] = {
         f"{name}, {way}": compared(spark, sql, way) for name, (ways, sql) in FAILING.items() for way in ways
     }
+    results["in a row"] = {way: asked_in_a_row(spark, truth, way) for way in WAYS}
     spark.conf.set("spark.sargo.dynamic", "auto")
     results["not reused"] = not_reused(spark)
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A subquery pays if the scan has that many bytes and {@link DynamicSettings#minRatio()} times
  * the bytes that all subqueries of this scan read once more, both after skipping; and if keys have
- * not skipped nothing of the table by that column again and again ({@link UselessKeys}).
+ * not skipped nothing of the table by that column and side again and again ({@link UselessKeys}).
  *
  * <p>Spark makes joins of IN and EXISTS after this rule. Where they narrow a scan, this rule calls
  * Spark's before.
@@ -172,7 +172,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         List<Expression> filters,
         Expression key,
         List<Join> passed) {
-      Expression subquery = null;
+      DynamicPruningSubquery subquery = null;
       if (isBroadcast && waits(index, passed)) {
         subquery = KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
       } else if (!isBroadcast && !hasPartitions(scan, index, key)) {
@@ -183,9 +183,12 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
                 .map(source -> KeySubquery.ofKeys(key, source.plan, source.key))
                 .orElse(null);
       }
-      return subquery != null && UselessKeys.of(index, key).mayAsk()
-          ? new Filter(subquery, scan)
-          : scan;
+      if (subquery == null || !UselessKeys.of(index, key).mayAsk()) {
+        return scan;
+      }
+      UselessKeys useless = UselessKeys.of(index, key, side.other);
+      useless.comeFrom(subquery.exprId());
+      return useless.mayAsk() ? new Filter(subquery, scan) : scan;
     }
 
     /** Whether a scan is to wait for a broadcast, which no later rule has in time. */

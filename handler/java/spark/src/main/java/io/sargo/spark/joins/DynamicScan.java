@@ -70,7 +70,7 @@ public final class DynamicScan extends ListPlan {
   private FileSourceScanExec ownLocked() {
     if (own == null) {
       HadoopFsRelation relation = scan.relation();
-      index = new LateIndex((NarrowedIndex) relation.location());
+      index = new LateIndex(planned());
       HadoopFsRelation late =
           relation.copy(
               index,
@@ -83,6 +83,10 @@ public final class DynamicScan extends ListPlan {
       own = (FileSourceScanExec) Nodes.withPart(scan, relation, late);
     }
     return own;
+  }
+
+  private NarrowedIndex planned() {
+    return (NarrowedIndex) scan.relation().location();
   }
 
   /** The scan over what is left. Subqueries have their results when this is called. */
@@ -112,7 +116,11 @@ public final class DynamicScan extends ListPlan {
         Expression key = ((InSubqueryExec) inner).child();
         Option<Object[]> keys = ((InSubqueryExec) inner).values();
         if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
-          index.narrow(KeyCondition.of(key, Arrays.asList(keys.get())), key, "keys");
+          ExprId subquery = ((InSubqueryExec) inner).exprId();
+          index.narrow(
+              KeyCondition.of(key, Arrays.asList(keys.get())),
+              UselessKeys.of(planned(), key, subquery),
+              "keys");
         }
       } else {
         narrowByValues(inner);
@@ -124,7 +132,7 @@ public final class DynamicScan extends ListPlan {
     try {
       Expression known = ScalarValues.known(one);
       if (known != null) {
-        index.narrow(known, ScalarValues.template(one), "values");
+        index.narrow(known, UselessKeys.of(planned(), ScalarValues.template(one)), "values");
       }
     } catch (RuntimeException | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by a scalar subquery, because of {}", e.toString(), e);

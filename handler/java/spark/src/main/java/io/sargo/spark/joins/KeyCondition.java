@@ -22,13 +22,13 @@ import scala.collection.JavaConverters;
  *   ------------------------------------------  ---------------------------------
  *   none                                        FALSE
  *   as many as a filter of a MiB has room for:  IN
- *     some 200,000 integers, 30,000 texts
+ *     some 400,000 integers, 30,000 texts
  *   more                                        &gt;= the least AND &lt;= the greatest
  * </pre>
  */
 final class KeyCondition {
-  /** Integers take two or three bytes each ({@link SortedKeys}) where they are near each other. */
-  private static final int MAX_INTEGERS = 200_000;
+  /** Integers take a byte to three each ({@link SortedKeys}) where they are near each other. */
+  private static final int MAX_INTEGERS = 500_000;
 
   /** The sidecar's default limit of the parts of a filter is 100,000. */
   private static final int MAX_OTHERS = 40_000;
@@ -83,13 +83,18 @@ final class KeyCondition {
     if (least == null) {
       return Literal.FalseLiteral();
     }
-    if (isList && (!isIntegers || bytesOfIntegers() <= MAX_BYTES)) {
+    if (isList && (!isIntegers || areFew())) {
       return new InSet(key, JavaConverters.asScalaSetConverter(values).asScala().toSet());
     }
     DataType type = key.dataType();
     return new And(
         new GreaterThanOrEqual(key, new Literal(least, type)),
         new LessThanOrEqual(key, new Literal(greatest, type)));
+  }
+
+  /** Whether a filter has room for the integers: what they take is counted where it is not sure. */
+  private boolean areFew() {
+    return bytesOfIntegers() <= MAX_BYTES || SortedKeys.length(values) <= MAX_BYTES;
   }
 
   /** At most so many bytes in Base64: the mean distance of two integers, and two bytes for zlib. */

@@ -25,13 +25,13 @@ final class KeySubquery {
   private KeySubquery() {}
 
   /** By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. */
-  static Expression ofBroadcast(
+  static DynamicPruningSubquery ofBroadcast(
       Expression key, LogicalPlan other, List<Expression> otherKeys, int i) {
     return subquery(key, other, otherKeys, i, true);
   }
 
   /** By the distinct keys of a plan, which runs before the scan. */
-  static Expression ofKeys(Expression key, LogicalPlan other, Expression otherKey) {
+  static DynamicPruningSubquery ofKeys(Expression key, LogicalPlan other, Expression otherKey) {
     LogicalPlan keys = distinct(other, otherKey);
     Expression output = (Expression) Seqs.list(keys.output()).get(0);
     return subquery(key, keys, Collections.singletonList(output), 0, false);
@@ -64,7 +64,7 @@ final class KeySubquery {
     return new GlobalLimit(limit, new LocalLimit(limit, pruned));
   }
 
-  private static Expression subquery(
+  private static DynamicPruningSubquery subquery(
       Expression key,
       LogicalPlan keys,
       List<Expression> otherKeys,

@@ -33,11 +33,12 @@ final class LateIndex extends ListIndex {
   /**
    * From now on only slices that may hold a row of {@code condition}, too, are listed.
    *
+   * @param useless what counts whether the condition skips something
    * @param what keys or values, for people
    */
-  void narrow(Expression condition, Expression key, String what) {
+  void narrow(Expression condition, UselessKeys useless, String what) {
     by.add(what);
-    conditions.put(Conditions.byName(condition), UselessKeys.of(planned, key));
+    conditions.put(Conditions.byName(condition), useless);
   }
 
   @Override

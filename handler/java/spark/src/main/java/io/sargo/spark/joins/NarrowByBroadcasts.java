@@ -70,7 +70,7 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
     }
     for (int i = 0; i < side.narrowedKeys.size(); i++) {
       if (side.isUsable(i)) {
-        plan = new ByKey(keys, i).below(plan, side.narrowedKeys.get(i));
+        plan = new ByKey(keys, side.other, i).below(plan, side.narrowedKeys.get(i));
       }
     }
     return plan;
@@ -79,10 +79,12 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
   /** Narrows a scan by the i-th key of a broadcast. */
   private static final class ByKey extends KeysAtScan {
     private final BroadcastKeys keys;
+    private final LogicalPlan other;
     private final int i;
 
-    ByKey(BroadcastKeys keys, int i) {
+    ByKey(BroadcastKeys keys, LogicalPlan other, int i) {
       this.keys = keys;
+      this.other = other;
       this.i = i;
     }
 
@@ -93,7 +95,7 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
         List<Expression> filters,
         Expression key,
         List<Join> passed) {
-      UselessKeys useless = UselessKeys.of(index, key);
+      UselessKeys useless = UselessKeys.of(index, key, other);
       if (filters.stream().anyMatch(one -> isBySubquery(one, key)) || !useless.mayAsk()) {
         return scan;
       }

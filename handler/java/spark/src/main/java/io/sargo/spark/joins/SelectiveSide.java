@@ -63,7 +63,7 @@ final class SelectiveSide {
         || name.startsWith("DataSourceV2");
   }
 
-  private static boolean isSelective(Expression condition) {
+  static boolean isSelective(Expression condition) {
     return !(condition instanceof IsNotNull) && !(condition instanceof DynamicPruning);
   }
 }

@@ -7,39 +7,64 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
 /**
  * How often the keys of joins have skipped nothing of a table by one of its columns.
  *
  * <p>Statistics of a column whose values are spread over all files skip nothing for many keys.
- * After three such answers in a row only every sixteenth scan by that column is asked about.
+ * After three such answers in a row about a side of joins ({@link SideName}) only every sixteenth
+ * scan by that column and that side is asked about: the keys of another side may be few.
  */
 final class UselessKeys {
   private static final int MAX_IN_A_ROW = 3;
   private static final int ONE_IN = 16;
-  private static final int MAX_COLUMNS = 10_000;
+  private static final int MAX_KEPT = 10_000;
 
-  /** By table and key, the latest used last. */
-  private static final Map<String, UselessKeys> ALL =
-      new LinkedHashMap<String, UselessKeys>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
+  /** By table, key and side. */
+  private static final Map<String, UselessKeys> ALL = new LatestUsed<>();
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, UselessKeys> eldest) {
-          return size() > MAX_COLUMNS;
-        }
-      };
+  /**
+   * By the identity of a subquery, which its plan keeps, but for one without adaptive execution.
+   */
+  private static final Map<ExprId, UselessKeys> BY_SUBQUERY = new LatestUsed<>();
 
   private int inARow;
   private int left;
 
   private UselessKeys() {}
 
+  /** Of a side of joins with keys of this one. */
+  static UselessKeys of(NarrowedIndex index, Expression key, LogicalPlan side) {
+    return of(index, key, SideName.of(side));
+  }
+
+  /** Of values, and of keys of which no side is known. */
   static UselessKeys of(NarrowedIndex index, Expression key) {
-    String where = index.roots() + " " + Conditions.byName(key).sql();
+    return of(index, key, "");
+  }
+
+  private static UselessKeys of(NarrowedIndex index, Expression key, String side) {
+    String where = index.roots() + " " + Conditions.byName(key).sql() + " " + side;
     synchronized (ALL) {
       return ALL.computeIfAbsent(where, absent -> new UselessKeys());
+    }
+  }
+
+  /** Those that this was called for with a subquery, or else those of which no side is known. */
+  static UselessKeys of(NarrowedIndex index, Expression key, ExprId subquery) {
+    synchronized (BY_SUBQUERY) {
+      UselessKeys known = BY_SUBQUERY.get(subquery);
+      return known == null ? of(index, key) : known;
+    }
+  }
+
+  /** The keys will be those of a subquery. */
+  void comeFrom(ExprId subquery) {
+    synchronized (BY_SUBQUERY) {
+      BY_SUBQUERY.put(subquery, this);
     }
   }
 
@@ -80,5 +105,18 @@ final class UselessKeys {
 
   private synchronized void record(boolean isUseful) {
     inARow = isUseful ? 0 : inARow + 1;
+  }
+
+  private static final class LatestUsed<K> extends LinkedHashMap<K, UselessKeys> {
+    private static final long serialVersionUID = 1;
+
+    LatestUsed() {
+      super(16, 0.75f, true);
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<K, UselessKeys> eldest) {
+      return size() > MAX_KEPT;
+    }
   }
 }

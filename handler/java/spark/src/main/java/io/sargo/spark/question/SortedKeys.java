@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.TimestampType;
  * </pre>
  *
  * <p>The text is Base64 of a zlib stream: the least value and then each distance to the next one,
- * as eight bytes each, the lowest first. A key takes two or three bytes then.
+ * as eight bytes each, the lowest first. A key takes a byte to three then.
  */
 public final class SortedKeys {
   /** Shorter lists are written as lists. */
@@ -42,14 +42,22 @@ public final class SortedKeys {
     if (values.size() < MIN_KEYS || !areIntegers(type) || values.contains(null)) {
       return null;
     }
+    return "{\"type\":\"" + type.typeName() + "\",\"differences\":\"" + text(values) + "\"}";
+  }
+
+  /** The bytes that integers, none of them NULL, take in a filter. */
+  public static int length(Set<Object> values) {
+    return text(values).length();
+  }
+
+  private static String text(Set<Object> values) {
     long[] sorted = values.stream().mapToLong(one -> ((Number) one).longValue()).sorted().toArray();
     ByteBuffer bytes = ByteBuffer.allocate(8 * sorted.length).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < sorted.length; i++) {
       bytes.putLong(i == 0 ? sorted[0] : sorted[i] - sorted[i - 1]);
     }
     try {
-      String text = Base64.getEncoder().encodeToString(Deflated.stream(bytes.array()));
-      return "{\"type\":\"" + type.typeName() + "\",\"differences\":\"" + text + "\"}";
+      return Base64.getEncoder().encodeToString(Deflated.stream(bytes.array()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
