@@ -21,8 +21,10 @@ from index_store.table.footer_values import FooterValues, footer_values
 
 __all__ = ["ColumnFacts", "FooterFacts", "KeptFacts", "facts_of"]
 
-#: So many facts are kept, one for each file and one for each of its columns, of a few hundred bytes each.
-MAX_KEPT = 200_000
+#: So many bytes of facts are kept: those of some 28,000 files with three columns of numbers.
+MAX_BYTES = 32 << 20
+#: What a file and a column take, without their texts.
+_FILE_BYTES, _COLUMN_BYTES = 400, 300
 #: Writers of bounds in the order of the column's type. Older ones of parquet-mr wrote those of decimals in another.
 _WRITER = re.compile(r"parquet-mr version (\d+)\.(\d+)|parquet-cpp-arrow version \d")
 _OLDEST_MR = 1, 10
@@ -72,15 +74,20 @@ def _writes_in_order(created_by: str) -> bool:
 class KeptFacts:
     """The facts of footers by the absolute path of the base file, those that were used last; for several threads."""
 
-    def __init__(self, limit: int = MAX_KEPT) -> None:
-        self._limit = limit
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._by_path: OrderedDict[str, FooterFacts] = OrderedDict()
-        self._count = 0
+        self._bytes = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """The number of facts: one for each file, and one for each of its columns."""
-        return self._count
+        """The number of files."""
+        return len(self._by_path)
+
+    @property
+    def bytes(self) -> int:
+        """What they take, about."""
+        return self._bytes
 
     def of(self, paths: Iterable[str], names: Collection[str]) -> dict[str, FooterFacts]:
         """The facts of these base files, of those of which all these columns were asked for before."""
@@ -99,10 +106,20 @@ class KeptFacts:
             for path, one in facts.items():
                 before = self._by_path.pop(path, None)
                 if before is not None:
-                    self._count -= 1 + len(before.columns)
+                    self._bytes -= _bytes_of(path, before)
                     one = FooterFacts(one.rows, {**before.columns, **one.columns}, one.why)
                 self._by_path[path] = one
-                self._count += 1 + len(one.columns)
-            while self._count > self._limit:
-                _, oldest = self._by_path.popitem(last=False)
-                self._count -= 1 + len(oldest.columns)
+                self._bytes += _bytes_of(path, one)
+            while self._bytes > self._max_bytes:
+                self._bytes -= _bytes_of(*self._by_path.popitem(last=False))
+
+
+def _bytes_of(path: str, facts: FooterFacts) -> int:
+    bounds = (
+        len(bound)
+        for one in facts.columns.values()
+        if one.proven is not None
+        for bound in (one.proven.lo, one.proven.hi)
+        if isinstance(bound, bytes)
+    )
+    return _FILE_BYTES + len(path) + len(facts.why) + _COLUMN_BYTES * len(facts.columns) + sum(bounds)

@@ -12,6 +12,8 @@ from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.answers import answer_slices
 from handler.aggregates.footer_facts import ColumnFacts, FooterFacts, KeptFacts, facts_of
 from index_store.formats.parquet_footers import Footers
+from index_store.table.file_types import FileType
+from index_store.table.footer_values import FooterValues
 from tests.handler.aggregates.test_random_files import AGGREGATES, columns_of_a_file, written
 from tests.sampling import examples
 
@@ -51,13 +53,13 @@ def answers(opened, asked, kept=None):
 @given(
     files=st.lists(columns_of_a_file(), min_size=1, max_size=3),
     questions=st.lists(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=3), min_size=2, max_size=5),
-    limit=st.sampled_from([0, 3, 7, 1000]),
+    limit=st.sampled_from([0, 1500, 4000, 1 << 20]),
 )
 def test_a_question_is_answered_as_without_the_ones_before(folders, files, questions, limit):
     opened, kept = written(next(folders), files), KeptFacts(limit)
     for asked in questions:
         assert answers(opened, asked, kept) == answers(opened, asked)
-        assert len(kept) <= limit
+        assert kept.bytes <= limit
 
 
 def test_a_footer_is_read_once_for_its_columns(folders, footers_read):
@@ -70,7 +72,7 @@ def test_a_footer_is_read_once_for_its_columns(folders, footers_read):
     assert len(footers_read) == 6
     assert answers(opened, [COUNT, MAX_I, MAX_DT], kept).totals == (6, 5, 2)
     assert len(footers_read) == 6
-    assert len(kept) == 3 * (1 + 2)
+    assert len(kept) == 3
 
 
 def test_a_question_goes_on_where_the_time_of_the_one_before_was_over(folders, footers_read):
@@ -111,16 +113,27 @@ def test_those_that_were_used_last_are_kept():
     def facts(*names):
         return FooterFacts(1, {name: ColumnFacts(True, None) for name in names})
 
-    kept = KeptFacts(limit=6)
+    kept = KeptFacts(2500)
     kept.keep({"a": facts("i"), "b": facts("i")})
     assert kept.of(["a", "b", "c"], ["i"]).keys() == {"a", "b"}
     assert kept.of(["a"], ["i", "s"]) == {}
     assert kept.of(["a"], []).keys() == {"a"}
-    kept.keep({"c": facts("i", "s")})  # "b" was not used since
-    assert kept.of("abc", ["i"]).keys() == {"a", "c"}
-    kept.keep({"a": facts("s")})
+    kept.keep({"c": facts("i", "s")})
+    assert kept.bytes == 401 * 3 + 300 * 4
+    kept.keep({"a": facts("s")})  # "b" was not used since
+    assert kept.of("bca", ["i"]).keys() == {"a", "c"}
     assert kept.of("bca", ["i", "s"]).keys() == {"a", "c"}
-    assert len(kept) == 6
+    assert kept.bytes == 401 * 2 + 300 * 4
     kept.keep({"d": FooterFacts(0, {}, "of another writer")})
-    assert kept.of("abcd", ["i"]).keys() == {"a", "d"}
-    assert len(kept) == 4
+    assert kept.of("bcad", ["i"]).keys() == {"a", "c", "d"}
+
+
+def test_long_texts_count_by_their_bytes():
+    def facts(text):
+        return FooterFacts(1, {"s": ColumnFacts(True, FooterValues(FileType("string"), 1, 0, text, text))})
+
+    kept = KeptFacts(10_000)
+    kept.keep({str(number): facts(b"x" * 2000) for number in range(10)})
+    assert len(kept) == 2
+    kept.keep({"long": facts(b"x" * 8000)})
+    assert (len(kept), kept.bytes) == (0, 0)
