@@ -91,7 +91,7 @@ final class ExactValues {
     if (node instanceof InSet) {
       InSet in = (InSet) node;
       Set<Object> values = JavaConverters.setAsJavaSetConverter(in.hset()).asJava();
-      String sorted = SortedKeys.json(values, in.child().dataType());
+      String sorted = SortedKeys.json(in.hset(), values, in.child().dataType());
       return sorted != null ? sorted : members(values, in.child().dataType());
     }
     if (node.getClass().getSimpleName().startsWith("CommonExpression")) { // new in Spark 4

@@ -1,6 +1,8 @@
 package io.sargo.spark.question;
 
 import io.sargo.spark.plans.Conditions;
+import io.sargo.spark.plans.Rewrite;
+import io.sargo.spark.shims.Seqs;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -8,6 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.In;
+import org.apache.spark.sql.catalyst.expressions.InSet;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.unsafe.types.UTF8String;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +35,9 @@ public final class FilterDocument {
   private static final int MAX_BYTES = 1 << 20;
 
   private static final int MAX_TEXT = 2000;
+
+  /** Members of a list in the text for people. */
+  private static final int MAX_MEMBERS = 100;
 
   private final List<String> conditions = new ArrayList<>();
   private final StringBuilder text = new StringBuilder();
@@ -73,10 +83,21 @@ public final class FilterDocument {
 
   private static String textOf(Expression condition) {
     try {
-      return condition.sql();
+      return condition.transform(Rewrite.by(FilterDocument::shortened)).sql();
     } catch (RuntimeException | LinkageError e) {
       return condition.getClass().getSimpleName(); // it is for people
     }
+  }
+
+  /** A long list by the number of its members, which Spark would sort and write; null for else. */
+  private static Expression shortened(Expression one) {
+    int count = one instanceof InSet ? ((InSet) one).hset().size() : 0;
+    if (count <= MAX_MEMBERS) {
+      return null;
+    }
+    UTF8String text = UTF8String.fromString(count + " values");
+    Expression values = new Literal(text, DataTypes.StringType);
+    return new In(((InSet) one).child(), Seqs.of(Collections.singletonList(values)));
   }
 
   public boolean isEmpty() {

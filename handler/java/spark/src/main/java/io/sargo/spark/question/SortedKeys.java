@@ -3,9 +3,12 @@ package io.sargo.spark.question;
 import io.sargo.client.Deflated;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.Base64;
+import java.util.Deque;
 import java.util.Set;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
@@ -27,6 +30,11 @@ public final class SortedKeys {
   /** Shorter lists are written as lists. */
   static final int MIN_KEYS = 1000;
 
+  private static final int MAX_WRITTEN = 8;
+
+  /** The lists that were written last: adaptive execution asks about one again at each stage. */
+  private static final Deque<Written> WRITTEN = new ArrayDeque<>();
+
   private SortedKeys() {}
 
   /** Whether values of a type are integers in Spark's internal form. */
@@ -37,12 +45,34 @@ public final class SortedKeys {
         || type instanceof TimestampNTZType;
   }
 
-  /** The JSON of a set of integers; null if it is short, has a NULL, or is of another type. */
-  static String json(Set<Object> values, DataType type) {
+  /**
+   * The JSON of a set of integers; null if it is short, has a NULL, or is of another type.
+   *
+   * @param list an object that never stands for another set
+   */
+  static String json(Object list, Set<Object> values, DataType type) {
     if (values.size() < MIN_KEYS || !areIntegers(type) || values.contains(null)) {
       return null;
     }
-    return "{\"type\":\"" + type.typeName() + "\",\"differences\":\"" + text(values) + "\"}";
+    return "{\"type\":\"" + type.typeName() + "\",\"differences\":\"" + text(list, values) + "\"}";
+  }
+
+  private static String text(Object list, Set<Object> values) {
+    synchronized (WRITTEN) {
+      for (Written one : WRITTEN) {
+        if (one.list.get() == list) {
+          return one.text;
+        }
+      }
+    }
+    Written written = new Written(list, text(values));
+    synchronized (WRITTEN) {
+      WRITTEN.addFirst(written);
+      if (WRITTEN.size() > MAX_WRITTEN) {
+        WRITTEN.removeLast();
+      }
+    }
+    return written.text;
   }
 
   /** The bytes that integers, none of them NULL, take in a filter. */
@@ -60,6 +90,16 @@ public final class SortedKeys {
       return Base64.getEncoder().encodeToString(Deflated.stream(bytes.array()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  private static final class Written {
+    final WeakReference<Object> list;
+    final String text;
+
+    Written(Object list, String text) {
+      this.list = new WeakReference<>(list);
+      this.text = text;
     }
   }
 }

@@ -3,6 +3,7 @@ package io.sargo.spark.question;
 import static io.sargo.spark.plans.Columns.column;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -11,6 +12,7 @@ import io.sargo.spark.shims.Seqs;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
@@ -177,6 +179,19 @@ class FilterDocumentTest {
     assertEquals(2, document.conditions().size());
     assertTrue(document.json().length() < 1 << 20);
     assertTrue(document.text().length() < 2100);
+  }
+
+  @Test
+  void aLongListIsWrittenOnceAndItsTextIsTheNumberOfItsMembers() {
+    InSet list = in(DataTypes.LongType, LongStream.range(0, 5000).boxed().toArray());
+    FilterDocument first = FilterDocument.of(List.of(list));
+    assertEquals("(c IN ('5000 values'))", first.text());
+    assertTrue(exact(first).contains("\"differences\":\""));
+    assertEquals(exact(first), exact(FilterDocument.of(List.of(list))));
+    InSet equal = in(DataTypes.LongType, LongStream.range(0, 5000).boxed().toArray());
+    assertEquals(exact(first), exact(FilterDocument.of(List.of(equal))));
+    InSet more = in(DataTypes.LongType, LongStream.range(0, 5001).boxed().toArray());
+    assertNotEquals(exact(first), exact(FilterDocument.of(List.of(more))));
   }
 
   @Test
