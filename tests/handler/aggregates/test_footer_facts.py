@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handler.aggregates import answers as answers_module
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.answers import answer_slices
 from handler.aggregates.footer_facts import ColumnFacts, FooterFacts, KeptFacts, facts_of
 from index_store.formats.parquet_footers import Footers
 from index_store.table.file_types import FileType
 from index_store.table.footer_values import FooterValues
+from tests.handler.aggregates.counted_footers import counted
 from tests.handler.aggregates.test_random_files import AGGREGATES, columns_of_a_file, written
 from tests.sampling import examples
 
@@ -28,16 +28,7 @@ def folders(tmp_path_factory):
 
 @pytest.fixture
 def footers_read(monkeypatch):
-    """The paths of the base files whose footers are read."""
-    paths = []
-
-    class Counting(Footers):
-        def _footer(self, path):
-            paths.append(path)
-            return super()._footer(path)
-
-    monkeypatch.setattr(answers_module, "Footers", Counting)
-    return paths
+    return counted(monkeypatch)
 
 
 def answers(opened, asked, kept=None):

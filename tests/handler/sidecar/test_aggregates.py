@@ -18,6 +18,7 @@ from handler.sidecar.roots.allowed_roots import AllowedRoots
 from handler.sidecar.sargo_thrift.ttypes import Refused as RefusedMessage
 from handler.sidecar.settings import Settings
 from handler.sql.parsing import parse
+from tests.handler.aggregates.counted_footers import counted
 from tests.handler.aggregates.table_aggregates import TableRows
 from tests.handler.aggregates.test_real_tables import SPARK
 from tests.handler.catalyst.documents import document
@@ -92,14 +93,7 @@ def test_values_are_those_of_the_rows_of_the_answered_files(sidecar, unpack, nam
 
 
 def test_questions_about_the_same_files_read_their_footers_once(sidecar, unpack, monkeypatch):
-    paths = []
-
-    class Counting(answers.Footers):
-        def _footer(self, path):
-            paths.append(path)
-            return super()._footer(path)
-
-    monkeypatch.setattr(answers, "Footers", Counting)
+    paths = counted(monkeypatch)
     table = unpack("1.1.1_main_cow")
     listed = files(table)
     with sidecar(roots=[str(table)], request_seconds=30).client() as client:
