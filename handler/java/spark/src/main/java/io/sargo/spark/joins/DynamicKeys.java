@@ -183,10 +183,13 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
                 .map(source -> KeySubquery.ofKeys(key, source.plan, source.key))
                 .orElse(null);
       }
-      if (subquery == null || !UselessKeys.of(index, key).mayAsk()) {
+      if (subquery == null) {
         return scan;
       }
-      UselessKeys useless = UselessKeys.of(index, key, side.other);
+      boolean isKnownLater =
+          isBroadcast || session.sessionState().conf().adaptiveExecutionEnabled();
+      UselessKeys useless =
+          isKnownLater ? UselessKeys.of(index, key, side.other) : UselessKeys.of(index, key);
       useless.comeFrom(subquery.exprId());
       return useless.mayAsk() ? new Filter(subquery, scan) : scan;
     }

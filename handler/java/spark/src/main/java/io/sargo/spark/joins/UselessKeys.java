@@ -27,7 +27,8 @@ final class UselessKeys {
   private static final Map<String, UselessKeys> ALL = new LatestUsed<>();
 
   /**
-   * By the identity of a subquery, which its plan keeps, but for one without adaptive execution.
+   * By the identity of a subquery, which its plan keeps. Without adaptive execution Spark gives a
+   * new one to a subquery that is no broadcast: its keys count for all sides.
    */
   private static final Map<ExprId, UselessKeys> BY_SUBQUERY = new LatestUsed<>();
 
