@@ -23,6 +23,9 @@ final class UselessKeys {
   private static final int ONE_IN = 16;
   private static final int MAX_KEPT = 10_000;
 
+  /** A frame of thousands of files has a longer one. */
+  private static final int MAX_NAME = 1000;
+
   /** By table, key and side. */
   private static final Map<String, UselessKeys> ALL = new LatestUsed<>();
 
@@ -49,8 +52,9 @@ final class UselessKeys {
 
   private static UselessKeys of(NarrowedIndex index, Expression key, String side) {
     String where = index.roots() + " " + Conditions.byName(key).sql() + " " + side;
+    String name = where.length() <= MAX_NAME ? where : String.valueOf(where.hashCode());
     synchronized (ALL) {
-      return ALL.computeIfAbsent(where, absent -> new UselessKeys());
+      return ALL.computeIfAbsent(name, absent -> new UselessKeys());
     }
   }
 
