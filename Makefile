@@ -17,7 +17,7 @@ SPARK4 := $(VENV)/spark-$(RELEASE)
 CONNECT := $(VENV)/connect
 OLDEST := $(VENV)/oldest
 # The extras that use a library of their own; those of tests and documents are as in the lock file.
-PRODUCT := fast codecs stores hdfs polars duckdb pandas merge sidecar html
+PRODUCT := codecs stores hdfs polars duckdb pandas merge sidecar html
 STAGE ?=
 HIVE ?= hive401
 # Builds and tests last a minute: the JVM's second compiler would cost more than it saves.

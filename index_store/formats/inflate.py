@@ -1,6 +1,6 @@
 """Decompression of one block, by the codec numbers of an HFile trailer (HBase ``Compression.Algorithm``).
 
-    1 GZ      a gzip member, its CRC checked     isal when installed (half the time), else zlib
+    1 GZ      a gzip member, its CRC checked     isal (half the time), where it has no wheel zlib
     2 NONE    as it is
     3 SNAPPY, 4 LZ4       Hadoop's block stream, of raw chunks      need the optional package cramjam
     6 ZSTD                frames (Hadoop's own codec), or Hadoop's block stream of frames (HBase's since 2.5)
