@@ -299,7 +299,7 @@ def test_the_metadata_has_the_version_the_extras_and_the_command(built):
     folder = f"sargo-{VERSION}.dist-info"
     metadata = found[f"{folder}/METADATA"].decode()
     assert f"\nVersion: {VERSION}\n" in metadata
-    assert {"spark", "sidecar", "fast"} <= set(re.findall(r"^Provides-Extra: (\S+)$", metadata, re.MULTILINE))
+    assert {"spark", "sidecar", "html"} <= set(re.findall(r"^Provides-Extra: (\S+)$", metadata, re.MULTILINE))
     assert "sargo = sargo.__main__:run" in found[f"{folder}/entry_points.txt"].decode()
     assert f"{folder}/licenses/LICENSE" in found
 
