@@ -3,6 +3,7 @@ package io.sargo.spark.formats;
 import io.sargo.spark.plans.Untouched;
 import io.sargo.spark.shims.ListFormat;
 import io.sargo.spark.shims.Seqs;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +20,8 @@ import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
@@ -31,11 +34,12 @@ import scala.collection.immutable.Map;
  *   slice              read by                                 returned
  *   -----------------  --------------------------------------  --------------------------
  *   without log files  Hudi, as in a COPY_ON_WRITE table       its batches
- *   with log files     Hudi, as without this class             its rows, put into batches
+ *   with log files     Hudi, its base file decoded by columns  its rows, put into batches
  * </pre>
  */
 public final class BatchedFormat extends ListFormat {
   private static final long serialVersionUID = 1;
+  private static final Logger LOG = LoggerFactory.getLogger(BatchedFormat.class);
 
   /** What FileFormat.OPTION_RETURNING_BATCH is in Spark 3.5 and 4. */
   private static final String RETURNING_BATCH = "returning_batch";
@@ -116,10 +120,33 @@ public final class BatchedFormat extends ListFormat {
     SQLConf conf = session.sessionState().conf();
     return new SliceReader(
         batches,
-        rows,
+        passesOverFiles(conf, options) ? rows : decodingColumns(rows, batches),
         columns,
         conf.parquetVectorizedReaderBatchSize(),
         conf.offHeapColumnVectorEnabled());
+  }
+
+  /**
+   * A file that is missing or corrupt is passed over by the kind of error that Hudi's reader of
+   * rows ends with.
+   */
+  private static boolean passesOverFiles(SQLConf conf, Map<String, String> options) {
+    return conf.ignoreMissingFiles()
+        || conf.ignoreCorruptFiles()
+        || options.contains("ignoreMissingFiles")
+        || options.contains("ignoreCorruptFiles");
+  }
+
+  /** The function as it is, where it is not as expected. */
+  private static Function1<PartitionedFile, Iterator<InternalRow>> decodingColumns(
+      Function1<PartitionedFile, Iterator<InternalRow>> rows,
+      Function1<PartitionedFile, Iterator<InternalRow>> batches) {
+    try {
+      return BaseFileReader.decodingColumns(rows, batches);
+    } catch (IOException | ClassNotFoundException | RuntimeException e) {
+      LOG.warn("sargo: base files are decoded row by row: {}", e.toString());
+      return rows;
+    }
   }
 
   private static StructType joined(StructType first, StructType then) {

@@ -60,7 +60,7 @@ final class RowBatches extends AbstractIterator<ColumnarBatch> implements Closea
 
   @Override
   public void close() {
-    SliceReader.close(rows);
+    BegunBatches.close(rows);
     free();
   }
 
