@@ -27,51 +27,6 @@ import scala.runtime.AbstractFunction1;
 class SliceReaderTest {
   private static final StructType COLUMNS = new StructType().add("i", DataTypes.IntegerType);
 
-  /**
-   * Batches as Spark's readers give them: one batch, which {@code hasNext} fills with the next
-   * rows.
-   */
-  private static final class Batches extends AbstractIterator<ColumnarBatch> implements Closeable {
-    private final WritableColumnVector vector;
-    private final ColumnarBatch batch;
-    private final int count;
-    private int filled;
-    private boolean isFilled;
-    boolean isClosed;
-
-    Batches(DataType of, int count) {
-      this.count = count;
-      vector = new OnHeapColumnVector(1, of);
-      batch = new ColumnarBatch(new WritableColumnVector[] {vector}, 1);
-    }
-
-    @Override
-    public boolean hasNext() {
-      if (!isFilled && filled < count) {
-        filled++;
-        isFilled = true;
-        if (vector.dataType() instanceof org.apache.spark.sql.types.ByteType) {
-          vector.putByte(0, (byte) filled);
-        } else {
-          vector.putInt(0, filled);
-        }
-      }
-      return isFilled;
-    }
-
-    @Override
-    public ColumnarBatch next() {
-      hasNext();
-      isFilled = false;
-      return batch;
-    }
-
-    @Override
-    public void close() {
-      isClosed = true;
-    }
-  }
-
   private static Function1<PartitionedFile, Iterator<InternalRow>> giving(Iterator<?> found) {
     return new AbstractFunction1<PartitionedFile, Iterator<InternalRow>>() {
       @Override
@@ -113,7 +68,7 @@ class SliceReaderTest {
 
   @Test
   void batchesOfTheTypesOfTheScanAreReturnedOneByOne() throws Exception {
-    Batches batches = new Batches(DataTypes.IntegerType, 3);
+    RefilledBatches batches = new RefilledBatches(DataTypes.IntegerType, 3);
     Iterator<?> found = read(batches);
     assertEquals(List.of(1, 2, 3), values(found));
     assertFalse(batches.isClosed);
@@ -123,7 +78,7 @@ class SliceReaderTest {
 
   @Test
   void aFileOfAnotherTypeIsReadByRows() {
-    Batches batches = new Batches(DataTypes.ByteType, 3);
+    RefilledBatches batches = new RefilledBatches(DataTypes.ByteType, 3);
     assertEquals(List.of(-1), values(read(batches)));
     assertTrue(batches.isClosed);
   }
@@ -136,6 +91,6 @@ class SliceReaderTest {
 
   @Test
   void aFileWithoutRowsHasNoBatch() {
-    assertEquals(List.of(), values(read(new Batches(DataTypes.IntegerType, 0))));
+    assertEquals(List.of(), values(read(new RefilledBatches(DataTypes.IntegerType, 0))));
   }
 }
