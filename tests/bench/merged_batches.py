@@ -7,8 +7,8 @@ Of the 8 slices none, 2 or all have a log file, which updates one row in 200. Hu
 turns, each begins a round as often as the other.
 
     rows       ``spark.sargo.batches=false``: Hudi alone returns rows, whatever a slice has
-    batches    slices without log files in batches; of the others base files are decoded by columns, and the merged rows put
-               into batches
+    batches    slices without log files in batches; base files of the others are decoded by columns, and the merged rows
+               put into batches
 
 CPU time of the whole application is the median over the rounds. The spread is that of the rounds' ratios, half of which
 are within.

@@ -23,6 +23,7 @@ from tests.handler.spark.extension.aggregate_stories import aggregates
 from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
 from tests.handler.spark.extension.fault_stories import faults, untouched
+from tests.handler.spark.extension.merge_stories import merges
 from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.read_stories import reads
 from tests.handler.spark.extension.sessions import scans, session
@@ -185,6 +186,7 @@ def told(stories: Stories, tables: Tables, part: str) -> None:
     queries(stories, tables)
     seen(stories, tables)
     aggregates(stories, tables)
+    merges(stories)
     exact(stories)
     faults(stories, tables)
     untouched(stories, tables)

@@ -10,6 +10,7 @@ import pytest
 from tests.handler.spark.extension.aggregate_stories import ANSWERED, AS_BEFORE, BELIEVED
 from tests.handler.spark.extension.aggregate_stories import FAULTS as AGGREGATE_FAULTS
 from tests.handler.spark.extension.exact_conditions import CONDITIONS, NOT_SENT
+from tests.handler.spark.extension.merge_stories import MERGED, MERGES
 from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
 from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
@@ -286,3 +287,16 @@ def test_read_in_another_way_gives_hudis_rows(outcomes: Outcomes, name: str) -> 
     if name in BY_HUDI and not is_left_as_it_is(outcomes, "mor"):
         assert outcome["merged"] == ["Sargo: 1 of 4 file slices"], outcome
         assert outcome["files"] <= 2, outcome
+
+
+@pytest.mark.parametrize("table", MERGED)
+def test_tables_to_merge_have_log_files(outcomes: Outcomes, table: str) -> None:
+    assert outcomes[f"merged {table}"].get("logs", 0) >= 6, outcomes[f"merged {table}"]
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_base_files_decoded_by_columns_are_merged_as_those_decoded_by_rows(outcomes: Outcomes, name: str) -> None:
+    outcome = outcomes[name]
+    assert outcome["equal"], outcome
+    assert outcome["rows"] > 300
+    assert not outcome["reasons"], "they are decoded by rows"

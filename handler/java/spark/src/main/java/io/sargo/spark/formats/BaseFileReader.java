@@ -1,5 +1,6 @@
 package io.sargo.spark.formats;
 
+import io.sargo.spark.plans.Untouched;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
@@ -44,11 +45,11 @@ final class BaseFileReader extends Broadcast<Object> {
 
   /**
    * A copy of a function of Hudi that reads a slice by rows, which decodes base files as another
-   * function does that returns batches. It is the function itself where one of them has no reader
-   * of files that is known.
+   * function does that returns batches. Throws Untouched where one of them has no reader of files
+   * that is known.
    */
   static <T> T decodingColumns(T rows, Function1<?, ?> batches)
-      throws IOException, ClassNotFoundException {
+      throws Untouched, IOException, ClassNotFoundException {
     List<Broadcast<?>> byColumns = new ArrayList<>();
     SerialCopy.of(
         batches,
@@ -58,22 +59,23 @@ final class BaseFileReader extends Broadcast<Object> {
           }
           return object;
         });
-    if (byColumns.isEmpty()) {
-      return rows;
-    }
+    Untouched.when(byColumns.isEmpty(), "Hudi reads batches by other means");
     List<Object> stay = new ArrayList<>(byColumns);
-    return SerialCopy.of(
-        rows,
-        object -> {
-          if (!isReader(object) || stay.stream().anyMatch(one -> one == object)) {
-            return object;
-          }
-          Broadcast<?> byRows =
-              SerialCopy.of(
-                  (Broadcast<?>) object, one -> one); // what replaces an object cannot have it
-          stay.add(byRows);
-          return new BaseFileReader(byRows, byColumns.get(0));
-        });
+    T copy =
+        SerialCopy.of(
+            rows,
+            object -> {
+              if (!isReader(object) || stay.stream().anyMatch(one -> one == object)) {
+                return object;
+              }
+              Broadcast<?> byRows =
+                  SerialCopy.of(
+                      (Broadcast<?>) object, one -> one); // what replaces an object cannot have it
+              stay.add(byRows);
+              return new BaseFileReader(byRows, byColumns.get(0));
+            });
+    Untouched.when(stay.size() == byColumns.size(), "Hudi reads rows by other means");
+    return copy;
   }
 
   private static boolean isReader(Object object) {

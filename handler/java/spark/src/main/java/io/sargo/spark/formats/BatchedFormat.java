@@ -20,8 +20,6 @@ import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
@@ -39,7 +37,6 @@ import scala.collection.immutable.Map;
  */
 public final class BatchedFormat extends ListFormat {
   private static final long serialVersionUID = 1;
-  private static final Logger LOG = LoggerFactory.getLogger(BatchedFormat.class);
 
   /** What FileFormat.OPTION_RETURNING_BATCH is in Spark 3.5 and 4. */
   private static final String RETURNING_BATCH = "returning_batch";
@@ -143,8 +140,8 @@ public final class BatchedFormat extends ListFormat {
       Function1<PartitionedFile, Iterator<InternalRow>> batches) {
     try {
       return BaseFileReader.decodingColumns(rows, batches);
-    } catch (IOException | ClassNotFoundException | RuntimeException e) {
-      LOG.warn("sargo: base files are decoded row by row: {}", e.toString());
+    } catch (Untouched | IOException | ClassNotFoundException | RuntimeException e) {
+      Untouched.log("base files under log files are decoded row by row: " + e, "");
       return rows;
     }
   }

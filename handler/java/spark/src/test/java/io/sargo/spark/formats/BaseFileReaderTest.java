@@ -1,9 +1,9 @@
 package io.sargo.spark.formats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.sargo.spark.plans.Untouched;
 import io.sargo.spark.shims.Seqs;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -155,8 +155,11 @@ class BaseFileReaderTest {
   }
 
   @Test
-  void aFunctionWithoutAKnownReaderStaysAsItIs() throws Exception {
-    Slice rows = new Slice(new Reader(null));
-    assertSame(rows, BaseFileReader.decodingColumns(rows, new Slice("nothing that reads")));
+  void functionsWithoutAKnownReaderAreRefused() {
+    Slice known = new Slice(new Reader(DataTypes.IntegerType));
+    Slice unknown = new Slice("nothing that reads");
+    for (Slice[] both : new Slice[][] {{known, unknown}, {unknown, known}}) {
+      assertThrows(Untouched.class, () -> BaseFileReader.decodingColumns(both[0], both[1]));
+    }
   }
 }

@@ -8,8 +8,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.collection.AbstractIterator;
 
 /**
- * Batches as Spark's readers give them: one batch, which {@code hasNext} fills with the next
- * rows.
+ * Batches as Spark's readers give them: one batch, which {@code hasNext} fills with the next rows.
  */
 final class RefilledBatches extends AbstractIterator<ColumnarBatch> implements Closeable {
   private final WritableColumnVector vector;
