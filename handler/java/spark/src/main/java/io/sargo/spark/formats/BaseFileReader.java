@@ -2,6 +2,7 @@ package io.sargo.spark.formats;
 
 import io.sargo.spark.plans.Untouched;
 import java.io.IOException;
+import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -18,6 +19,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.reflect.ClassTag$;
+import scala.runtime.AbstractFunction1;
 
 /**
  * What reads base files for Hudi's merge of log files: rows, which are decoded by columns.
@@ -48,7 +50,7 @@ final class BaseFileReader extends Broadcast<Object> {
    * function does that returns batches. Throws Untouched where one of them has no reader of files
    * that is known.
    */
-  static <T> T decodingColumns(T rows, Function1<?, ?> batches)
+  static <A, B> Function1<A, B> decodingColumns(Function1<A, B> rows, Function1<?, ?> batches)
       throws Untouched, IOException, ClassNotFoundException {
     List<Broadcast<?>> byColumns = new ArrayList<>();
     SerialCopy.of(
@@ -61,7 +63,7 @@ final class BaseFileReader extends Broadcast<Object> {
         });
     Untouched.when(byColumns.isEmpty(), "Hudi reads batches by other means");
     List<Object> stay = new ArrayList<>(byColumns);
-    T copy =
+    Function1<A, B> copy =
         SerialCopy.of(
             rows,
             object -> {
@@ -75,7 +77,30 @@ final class BaseFileReader extends Broadcast<Object> {
               return new BaseFileReader(byRows, byColumns.get(0));
             });
     Untouched.when(stay.size() == byColumns.size(), "Hudi reads rows by other means");
-    return copy;
+    return new Copied<>(rows, copy);
+  }
+
+  /**
+   * In the driver a copy keeps the function that it was made of: Spark removes a broadcast when
+   * what it returned for it is collected, and a copy of a broadcast is something else.
+   */
+  private static final class Copied<A, B> extends AbstractFunction1<A, B> implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    @SuppressWarnings("unused") // it is there to be kept
+    private final transient Function1<A, B> original;
+
+    private final Function1<A, B> copy;
+
+    Copied(Function1<A, B> original, Function1<A, B> copy) {
+      this.original = original;
+      this.copy = copy;
+    }
+
+    @Override
+    public B apply(A argument) {
+      return copy.apply(argument);
+    }
   }
 
   private static boolean isReader(Object object) {

@@ -1,6 +1,7 @@
 package io.sargo.spark.formats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.sargo.spark.plans.Untouched;
@@ -9,6 +10,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.broadcast.Broadcast;
@@ -152,6 +154,20 @@ class BaseFileReaderTest {
     UncheckedIOException error =
         assertThrows(UncheckedIOException.class, () -> function.apply("gone"));
     assertEquals("the file is gone", error.getMessage());
+  }
+
+  @Test
+  void inTheDriverTheFunctionIsKeptWhoseBroadcastsAreRead() throws Exception {
+    Slice rows = new Slice(new Reader(null));
+    WeakReference<Slice> weak = new WeakReference<>(rows);
+    Function1<String, List<Integer>> function =
+        BaseFileReader.decodingColumns(rows, new Slice(new Reader(DataTypes.IntegerType)));
+    rows = null;
+    for (int i = 0; i < 5; i++) {
+      System.gc();
+    }
+    assertNotNull(weak.get());
+    assertEquals(List.of(1, 2), function.apply("as given "));
   }
 
   @Test
