@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tests.handler.spark.extension.telling import Outcome, Stories, reasons
@@ -22,12 +23,12 @@ _COLUMNS = (
     "double(id / 3) b",
     "id % 3 = 0 e",
     "cast(id / 7 as decimal(9, 2)) small",
-    "cast(id * 1000000007 as decimal(30, 3)) large",
+    "nullif(cast(id * 1000000007 as decimal(30, 3)), 0) large",
     "date_add(DATE '2026-01-01', int(id)) day",
     "timestamp_seconds(1735689600 + id * 60) t",
     "binary(concat('raw ', id)) raw",
     "if(id % 11 = 4, null, concat('text {ts} ', id % 7)) s",
-    "named_struct('x', int(id * 10), 'y', concat('y', id), 'z', array(concat('z', id), 'z')) st",
+    "named_struct('x', int(id * 10), 'y', nullif(concat('y', id), 'y7'), 'z', if(id = 8, null, array(string(id)))) st",
     "if(id % 13 = 5, null, array(int(id), {ts})) a",
     "map(concat('m', id % 3), id) m",
     "concat('p', id % 2) p",
@@ -42,11 +43,20 @@ _TABLES: Mapping[str, tuple[Mapping[str, str], str]] = {
         "id",
     ),
     "of keys that stand twice": ({}, "id - id % 2"),
+    "with later columns": ({}, "id"),
+}
+#: What the first files of a table have in the place of columns; None: they lack the column.
+_EARLIER = {
+    "n": "int(if(id % 5 = 3, null, id * 7)) n",
+    "st": "named_struct('x', int(id * 10)) st",
+    "a": None,
+    "large": None,
 }
 _READS: Mapping[str, tuple[str, ...]] = {
     "all columns": ("*",),
     "few columns": ("i", "s"),
     "parts of columns": ("st.y", "st.z", "a", "m"),
+    "one part of a column": ("st.y",),
     "numbers": ("n", "f", "b", "e", "small", "large"),
     "a constant": ("1",),
 }
@@ -81,14 +91,18 @@ def merges(stories: Stories) -> None:
             stories.tell(f"merged {table}: {read}, {given}", _story(stories, name, _READS[read], _SETTINGS[given]))
 
 
-def _rows(stories: Stories, key: str, ts: int, chosen: str) -> DataFrame:
-    columns = (column.format(key=key, ts=ts) for column in _COLUMNS)
-    return stories.spark.range(ROWS + 20).where(chosen).selectExpr(*columns)
+def _rows(
+    stories: Stories, key: str, ts: int, chosen: str, earlier: Mapping[str, str | None] = MappingProxyType({})
+) -> DataFrame:
+    columns = [earlier.get(column.rpartition(" ")[2], column) for column in _COLUMNS]
+    texts = [column.format(key=key, ts=ts) for column in columns if column is not None]
+    return stories.spark.range(ROWS + 20).where(chosen).selectExpr(*texts)
 
 
 def _made(stories: Stories, name: str, table: str) -> Outcome:
     spark, (options, key) = stories.spark, _TABLES[table]
-    first = _rows(stories, key, 5, f"id < {ROWS}").repartitionByRange(2, "i")
+    earlier = _EARLIER if table == "with later columns" else {}
+    first = _rows(stories, key, 5, f"id < {ROWS}", earlier).repartitionByRange(2, "i")
     stories.write(name, first, "bulk_insert", mor=True, **options)
     for ts, chosen, operation in (
         (6, "id % 9 = 1 or id >= 400", "upsert"),
