@@ -2,14 +2,11 @@ package io.sargo.spark.formats;
 
 import io.sargo.spark.plans.Untouched;
 import java.io.IOException;
-import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
@@ -19,7 +16,6 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.reflect.ClassTag$;
-import scala.runtime.AbstractFunction1;
 
 /**
  * What reads base files for Hudi's merge of log files: rows, which are decoded by columns.
@@ -46,61 +42,26 @@ final class BaseFileReader extends Broadcast<Object> {
   }
 
   /**
-   * A copy of a function of Hudi that reads a slice by rows, which decodes base files as another
-   * function does that returns batches. Throws Untouched where one of them has no reader of files
-   * that is known.
+   * A function of Hudi that reads a slice by rows, but decodes base files as another function does
+   * that returns batches. Throws Untouched where they have no readers of files that are known.
    */
   static <A, B> Function1<A, B> decodingColumns(Function1<A, B> rows, Function1<?, ?> batches)
-      throws Untouched, IOException, ClassNotFoundException {
-    List<Broadcast<?>> byColumns = new ArrayList<>();
-    SerialCopy.of(
-        batches,
-        object -> {
-          if (isReader(object)) {
-            byColumns.add((Broadcast<?>) object);
-          }
-          return object;
-        });
-    Untouched.when(byColumns.isEmpty(), "Hudi reads batches by other means");
-    List<Object> stay = new ArrayList<>(byColumns);
-    Function1<A, B> copy =
-        SerialCopy.of(
-            rows,
-            object -> {
-              if (!isReader(object) || stay.stream().anyMatch(one -> one == object)) {
-                return object;
-              }
-              Broadcast<?> byRows =
-                  SerialCopy.of(
-                      (Broadcast<?>) object, one -> one); // what replaces an object cannot have it
-              stay.add(byRows);
-              return new BaseFileReader(byRows, byColumns.get(0));
-            });
-    Untouched.when(stay.size() == byColumns.size(), "Hudi reads rows by other means");
-    return new Copied<>(rows, copy);
-  }
-
-  /**
-   * In the driver a copy keeps the function that it was made of: Spark removes a broadcast when
-   * what it returned for it is collected, and a copy of a broadcast is something else.
-   */
-  private static final class Copied<A, B> extends AbstractFunction1<A, B> implements Serializable {
-    private static final long serialVersionUID = 1;
-
-    @SuppressWarnings("unused") // it is there to be kept
-    private final transient Function1<A, B> original;
-
-    private final Function1<A, B> copy;
-
-    Copied(Function1<A, B> original, Function1<A, B> copy) {
-      this.original = original;
-      this.copy = copy;
-    }
-
-    @Override
-    public B apply(A argument) {
-      return copy.apply(argument);
-    }
+      throws Untouched {
+    Object[] ofRows = Lambdas.captured(rows);
+    Optional<Object> byColumns =
+        Arrays.stream(Lambdas.captured(batches)).filter(BaseFileReader::isReader).findFirst();
+    Untouched.when(
+        !byColumns.isPresent() || Arrays.stream(ofRows).noneMatch(BaseFileReader::isReader),
+        "Hudi reads files by other means");
+    return Lambdas.capturing(
+        rows,
+        Arrays.stream(ofRows)
+            .map(
+                one ->
+                    isReader(one)
+                        ? new BaseFileReader((Broadcast<?>) one, (Broadcast<?>) byColumns.get())
+                        : one)
+            .toArray());
   }
 
   private static boolean isReader(Object object) {

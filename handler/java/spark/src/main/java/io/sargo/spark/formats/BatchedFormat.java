@@ -3,7 +3,6 @@ package io.sargo.spark.formats;
 import io.sargo.spark.plans.Untouched;
 import io.sargo.spark.shims.ListFormat;
 import io.sargo.spark.shims.Seqs;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -140,7 +139,7 @@ public final class BatchedFormat extends ListFormat {
       Function1<PartitionedFile, Iterator<InternalRow>> batches) {
     try {
       return BaseFileReader.decodingColumns(rows, batches);
-    } catch (Untouched | IOException | ClassNotFoundException | RuntimeException e) {
+    } catch (Untouched | RuntimeException e) {
       Untouched.log("base files under log files are decoded row by row: " + e, "");
       return rows;
     }

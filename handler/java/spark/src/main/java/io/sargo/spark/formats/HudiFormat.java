@@ -1,7 +1,12 @@
 package io.sargo.spark.formats;
 
 import io.sargo.spark.plans.Untouched;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.ObjectStreamClass;
 import java.lang.reflect.Field;
 import java.util.Arrays;
 import org.apache.spark.sql.execution.datasources.FileFormat;
@@ -35,7 +40,7 @@ final class HudiFormat {
    */
   static ParquetFileFormat withoutLogs(FileFormat format) throws Untouched {
     try {
-      ParquetFileFormat copy = (ParquetFileFormat) SerialCopy.of(format, object -> object);
+      ParquetFileFormat copy = (ParquetFileFormat) copy(format);
       field(copy, MERGES).setBoolean(copy, false);
       if (has(copy, HAS_ANSWERED)) {
         field(copy, HAS_ANSWERED).setBoolean(copy, false);
@@ -63,5 +68,27 @@ final class HudiFormat {
     Field field = format.getClass().getDeclaredField(name);
     field.setAccessible(true);
     return field;
+  }
+
+  private static Object copy(Object object) throws IOException, ClassNotFoundException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+      out.writeObject(object);
+    }
+    ClassLoader loader = object.getClass().getClassLoader();
+    try (ObjectInputStream in =
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())) {
+          @Override
+          protected Class<?> resolveClass(ObjectStreamClass found)
+              throws IOException, ClassNotFoundException {
+            try {
+              return Class.forName(found.getName(), false, loader);
+            } catch (ClassNotFoundException e) {
+              return super.resolveClass(found);
+            }
+          }
+        }) {
+      return in.readObject();
+    }
   }
 }

@@ -6,10 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.sargo.spark.plans.Untouched;
 import io.sargo.spark.shims.Seqs;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,39 +91,39 @@ class BaseFileReaderTest {
   }
 
   /** As a function of Hudi that reads a slice. */
-  private static final class Slice extends AbstractFunction1<String, List<Integer>>
-      implements Serializable {
-    private static final long serialVersionUID = 1;
-    private final Broadcast<Object> other = new Held("no reader");
-    private final Broadcast<Object> reader;
-
-    Slice(Object reader) {
-      this.reader = new Held(reader);
-    }
-
-    @Override
-    public List<Integer> apply(String further) {
-      assertEquals("no reader", other.value());
-      Reads found = (Reads) reader.value();
-      assertEquals("more", found.further());
-      List<Integer> values = new ArrayList<>();
-      try {
-        Iterator<?> rows = found.read(null, COLUMNS, further);
-        while (rows.hasNext()) {
-          values.add(((InternalRow) rows.next()).getInt(0));
-        }
-      } catch (IOException e) {
-        throw new IllegalStateException(e);
-      }
-      return values;
-    }
+  private static Function1<String, List<Integer>> slice(Object ofReader) {
+    Broadcast<Object> other = new Held("no reader");
+    Broadcast<Object> reader = new Held(ofReader);
+    return (Function1<String, List<Integer>> & Serializable)
+        further -> {
+          assertEquals("no reader", other.value());
+          return values((Reads) reader.value(), further);
+        };
   }
 
+  private static List<Integer> values(Reads reader, String further) {
+    assertEquals("more", reader.further());
+    List<Integer> values = new ArrayList<>();
+    try {
+      Iterator<?> rows = reader.read(null, COLUMNS, further);
+      while (rows.hasNext()) {
+        values.add(((InternalRow) rows.next()).getInt(0));
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    return values;
+  }
+
+  /** The function as an executor has it. */
+  @SuppressWarnings("unchecked")
   private static Function1<String, List<Integer>> made(Object rows, Object columns)
       throws Exception {
-    Function1<String, List<Integer>> function =
-        BaseFileReader.decodingColumns(new Slice(rows), new Slice(columns));
-    return SerialCopy.of(function, object -> object); // as an executor has it
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    new ObjectOutputStream(bytes)
+        .writeObject(BaseFileReader.decodingColumns(slice(rows), slice(columns)));
+    return (Function1<String, List<Integer>>)
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
   }
 
   @BeforeEach
@@ -157,25 +162,39 @@ class BaseFileReaderTest {
   }
 
   @Test
-  void inTheDriverTheFunctionIsKeptWhoseBroadcastsAreRead() throws Exception {
-    Slice rows = new Slice(new Reader(null));
-    WeakReference<Slice> weak = new WeakReference<>(rows);
-    Function1<String, List<Integer>> function =
-        BaseFileReader.decodingColumns(rows, new Slice(new Reader(DataTypes.IntegerType)));
-    rows = null;
-    for (int i = 0; i < 5; i++) {
-      System.gc();
+  void inTheDriverTheBroadcastsThatAreReadAreThoseThatSparkReturned() throws Exception {
+    Function1<?, ?> rows = slice(new Reader(null));
+    Function1<?, ?> batches = slice(new Reader(DataTypes.IntegerType));
+    Function1<?, ?> function = BaseFileReader.decodingColumns(rows, batches);
+    List<WeakReference<Object>> broadcasts = new ArrayList<>();
+    for (Function1<?, ?> one : List.of(rows, batches)) {
+      broadcasts.add(new WeakReference<>(Lambdas.captured(one)[1]));
     }
-    assertNotNull(weak.get());
-    assertEquals(List.of(1, 2), function.apply("as given "));
+    broadcasts.add(new WeakReference<>(Lambdas.captured(rows)[0]));
+    rows = null;
+    batches = null;
+    for (int i = 0; i < 5; i++) {
+      System.gc(); // Spark removes a broadcast when the object is collected
+    }
+    broadcasts.forEach(one -> assertNotNull(one.get()));
+    assertNotNull(function);
+    Reference.reachabilityFence(function);
   }
 
   @Test
   void functionsWithoutAKnownReaderAreRefused() {
-    Slice known = new Slice(new Reader(DataTypes.IntegerType));
-    Slice unknown = new Slice("nothing that reads");
-    for (Slice[] both : new Slice[][] {{known, unknown}, {unknown, known}}) {
-      assertThrows(Untouched.class, () -> BaseFileReader.decodingColumns(both[0], both[1]));
+    Function1<?, ?> known = slice(new Reader(DataTypes.IntegerType));
+    Function1<?, ?> unknown = slice("nothing that reads");
+    Function1<?, ?> ofAClass =
+        new AbstractFunction1<String, String>() {
+          @Override
+          public String apply(String argument) {
+            return argument;
+          }
+        };
+    for (Function1<?, ?> other : List.of(unknown, ofAClass)) {
+      assertThrows(Untouched.class, () -> BaseFileReader.decodingColumns(known, other));
+      assertThrows(Untouched.class, () -> BaseFileReader.decodingColumns(other, known));
     }
   }
 }
