@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Optional;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -22,9 +23,9 @@ import scala.reflect.ClassTag$;
  *
  * <p>Hudi decodes the base file of a slice with log files row by row. Its reader of COPY_ON_WRITE
  * tables decodes columns, and returns batches. This one takes the rows of these batches. Where
- * Hudi's reader returns no batches, or a column has another type than asked for, the file is read
- * by rows. The function that reads a slice has its reader in a broadcast: this stands in its place,
- * and goes where the function goes.
+ * Hudi's reader returns no batches or an error, or a column has another type than asked for, the
+ * file is read by rows. The function that reads a slice has its reader in a broadcast: this stands
+ * in its place, and goes where the function goes.
  */
 final class BaseFileReader extends Broadcast<Object> {
   private static final long serialVersionUID = 1;
@@ -105,17 +106,23 @@ final class BaseFileReader extends Broadcast<Object> {
   }
 
   private Object called(Object rows, Method method, Object[] arguments) {
-    if (reads(method)) {
-      Object[] nullable = arguments.clone();
-      StructType columns = nullable((StructType) arguments[1]);
-      nullable[1] = columns;
+    Object decoded = reads(method) ? decodedColumns(method, arguments) : null;
+    return decoded == null ? invoked(rows, method, arguments) : decoded;
+  }
+
+  /** The rows of a file, or null where it is to be read by rows, which tells its errors, too. */
+  private Iterator<InternalRow> decodedColumns(Method method, Object[] arguments) {
+    Object[] nullable = arguments.clone();
+    StructType columns = nullable((StructType) arguments[1]);
+    nullable[1] = columns;
+    try {
       Iterator<ColumnarBatch> batches =
           BegunBatches.of((Iterator<?>) invoked(byColumns.value(), method, nullable), columns);
-      if (batches != null) {
-        return new BatchRows(batches);
-      }
+      return batches == null ? null : new BatchRows(batches);
+    } catch (RuntimeException e) {
+      Untouched.log("a base file is decoded row by row: " + e, String.valueOf(arguments[0]));
+      return null;
     }
-    return invoked(rows, method, arguments);
   }
 
   /** Reading by columns, a column that no file has must be nullable: the position of a row is. */

@@ -60,6 +60,9 @@ class BaseFileReaderTest {
     public Iterator<?> read(PartitionedFile file, StructType columns, String further)
         throws IOException {
       ASKED.add((batches == null ? "rows " : "columns ") + further + columns.apply(1).nullable());
+      if (further.equals("unknown encoding ") && batches != null) {
+        throw new UnsupportedOperationException("of an encoding");
+      }
       if (further.equals("gone")) {
         throw new FileNotFoundException("the file is gone");
       }
@@ -150,6 +153,14 @@ class BaseFileReaderTest {
   void rowsInsteadOfBatchesAreLeftForThoseOfTheOtherReader() throws Exception {
     assertEquals(List.of(-1), made(new Reader(null), new Reader(null)).apply("as given "));
     assertEquals(List.of("rows as given true", "rows as given false"), ASKED);
+  }
+
+  @Test
+  void aFileThatCannotBeDecodedByColumnsIsDecodedByRows() throws Exception {
+    assertEquals(
+        List.of(-1),
+        made(new Reader(null), new Reader(DataTypes.IntegerType)).apply("unknown encoding "));
+    assertEquals(List.of("columns unknown encoding true", "rows unknown encoding false"), ASKED);
   }
 
   @Test
