@@ -86,9 +86,10 @@ final class BaseFileReader extends Broadcast<Object> {
     Class<?>[] types = method.getParameterTypes();
     return method.getName().equals(READ)
         && Iterator.class.isAssignableFrom(method.getReturnType())
-        && types.length > 1
+        && types.length > 2
         && types[0] == PartitionedFile.class
-        && types[1] == StructType.class;
+        && types[1] == StructType.class
+        && types[2] == StructType.class;
   }
 
   @Override
@@ -106,11 +107,15 @@ final class BaseFileReader extends Broadcast<Object> {
   }
 
   private Object called(Object rows, Method method, Object[] arguments) {
-    Object decoded = reads(method) ? decodedColumns(method, arguments) : null;
+    boolean isPlain = reads(method) && ((StructType) arguments[2]).isEmpty();
+    Object decoded = isPlain ? decodedColumns(method, arguments) : null;
     return decoded == null ? invoked(rows, method, arguments) : decoded;
   }
 
-  /** The rows of a file, or null where it is to be read by rows, which tells its errors, too. */
+  /**
+   * The rows of a file without partition columns, or null where it is to be read by rows, which
+   * tells its errors, too.
+   */
   private Iterator<InternalRow> decodedColumns(Method method, Object[] arguments) {
     Object[] nullable = arguments.clone();
     StructType columns = nullable((StructType) arguments[1]);
@@ -118,7 +123,7 @@ final class BaseFileReader extends Broadcast<Object> {
     try {
       Iterator<ColumnarBatch> batches =
           BegunBatches.of((Iterator<?>) invoked(byColumns.value(), method, nullable), columns);
-      return batches == null ? null : new BatchRows(batches);
+      return batches == null ? null : new BatchRows(batches, columns);
     } catch (RuntimeException e) {
       Untouched.log("a base file is decoded row by row: " + e, String.valueOf(arguments[0]));
       return null;

@@ -4,20 +4,24 @@ import java.io.Closeable;
 import java.util.Collections;
 import java.util.Iterator;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.collection.AbstractIterator;
 
 /**
- * The rows of batches, one by one. A row holds until the next one is taken, as those of Spark's
- * readers of rows: the last one of a batch is a copy, because asking whether there are more rows
- * fills the batch anew.
+ * The rows of batches, one by one, as Spark's readers of rows return them: an UnsafeRow, which
+ * holds until the next one is taken. It has its own bytes, so that a batch may be filled anew
+ * before.
  */
 final class BatchRows extends AbstractIterator<InternalRow> implements Closeable {
   private final scala.collection.Iterator<ColumnarBatch> batches;
+  private final UnsafeProjection projection;
   private Iterator<InternalRow> rows = Collections.emptyIterator();
 
-  BatchRows(scala.collection.Iterator<ColumnarBatch> batches) {
+  BatchRows(scala.collection.Iterator<ColumnarBatch> batches, StructType columns) {
     this.batches = batches;
+    projection = UnsafeProjection.create(columns);
   }
 
   @Override
@@ -31,8 +35,7 @@ final class BatchRows extends AbstractIterator<InternalRow> implements Closeable
   @Override
   public InternalRow next() {
     hasNext();
-    InternalRow row = rows.next();
-    return rows.hasNext() ? row : row.copy();
+    return projection.apply(rows.next());
   }
 
   @Override

@@ -33,15 +33,15 @@ import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 
 class BaseFileReaderTest {
-  private static final StructType COLUMNS =
-      new StructType().add("i", DataTypes.IntegerType).add("position", DataTypes.LongType, false);
+  private static final StructType COLUMNS = new StructType().add("i", DataTypes.IntegerType, false);
 
   /** What readers were asked for, "rows" or "columns" first. */
   private static final List<String> ASKED = new ArrayList<>();
 
   /** As Hudi's interfaces: other releases have other further arguments. */
   interface Reads extends Serializable {
-    Iterator<?> read(PartitionedFile file, StructType columns, String further) throws IOException;
+    Iterator<?> read(PartitionedFile file, StructType columns, StructType partition, String further)
+        throws IOException;
 
     default String further() {
       return "more";
@@ -57,9 +57,10 @@ class BaseFileReaderTest {
     }
 
     @Override
-    public Iterator<?> read(PartitionedFile file, StructType columns, String further)
+    public Iterator<?> read(
+        PartitionedFile file, StructType columns, StructType partition, String further)
         throws IOException {
-      ASKED.add((batches == null ? "rows " : "columns ") + further + columns.apply(1).nullable());
+      ASKED.add((batches == null ? "rows " : "columns ") + further + columns.apply(0).nullable());
       if (further.equals("unknown encoding ") && batches != null) {
         throw new UnsupportedOperationException("of an encoding");
       }
@@ -108,7 +109,7 @@ class BaseFileReaderTest {
     assertEquals("more", reader.further());
     List<Integer> values = new ArrayList<>();
     try {
-      Iterator<?> rows = reader.read(null, COLUMNS, further);
+      Iterator<?> rows = reader.read(null, COLUMNS, new StructType(), further);
       while (rows.hasNext()) {
         values.add(((InternalRow) rows.next()).getInt(0));
       }

@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.NoSuchElementException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
 
 class BatchRowsTest {
+  private static final StructType COLUMNS = new StructType().add("i", DataTypes.IntegerType);
+
   @Test
   void aRowHoldsUntilTheNextOneIsTaken() {
     RefilledBatches batches = new RefilledBatches(DataTypes.IntegerType, 3);
-    BatchRows rows = new BatchRows(batches);
+    BatchRows rows = new BatchRows(batches, COLUMNS);
     for (int i = 1; i <= 3; i++) {
       InternalRow row = rows.next();
       assertEquals(i < 3, rows.hasNext()); // which fills the batch with the next row
@@ -27,6 +30,6 @@ class BatchRowsTest {
 
   @Test
   void noBatchesHaveNoRows() {
-    assertFalse(new BatchRows(new RefilledBatches(DataTypes.IntegerType, 0)).hasNext());
+    assertFalse(new BatchRows(new RefilledBatches(DataTypes.IntegerType, 0), COLUMNS).hasNext());
   }
 }
