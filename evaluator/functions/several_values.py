@@ -35,6 +35,7 @@ _Compute = Callable[[Sequence[Argument], Semantics], Interval]
 #: A pattern of one character, or one set of them, once or several times.
 _ONE_CHARACTER = re.compile(r"(?:[A-Za-z0-9 _:;,/=%#@~-]|\[[^\[\]\\]+\])\+?")
 _PLAIN = re.compile(r"[A-Za-z0-9 _:;,/=%#@~-]+")
+_ASCII = re.compile(r"[\x00-\x7f]*")
 _YEARS = (1583, 9999)
 _DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 
@@ -83,8 +84,14 @@ def _changed_one_by_one(name: str) -> _Compute:
 
     def compute(arguments: Sequence[Argument], _: Semantics) -> Interval:
         start, others = _start_of(arguments[0]), _constants(arguments[1:])
-        changed = None if start is None or others is None else TEXT_FUNCTIONS[name, len(arguments)][0](start, *others)
-        return _beginning_with(arguments, changed) if isinstance(changed, str) else UNKNOWN
+        if start is None or others is None:
+            return UNKNOWN
+        changed_of = TEXT_FUNCTIONS[name, len(arguments)][0]
+        for known in (start, _ASCII.match(start)[0]):  # type: ignore[index]
+            changed = changed_of(known, *others)
+            if isinstance(changed, str):
+                return _beginning_with(arguments, changed)
+        return UNKNOWN
 
     return compute
 

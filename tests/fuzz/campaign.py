@@ -13,6 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,7 @@ def command(finding: Finding, file: Path | None) -> str:
 
 def input_of(given: str) -> bytes:
     """The case that ``--repeat`` names: a file, or Base64."""
-    if len(given) < 4096 and Path(given).is_file():
-        return Path(given).read_bytes()
+    with suppress(OSError):  # Base64 is too long for the name of a file
+        if Path(given).is_file():
+            return Path(given).read_bytes()
     return base64.b64decode(given, altchars=b"-_", validate=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import random
 from datetime import timedelta
@@ -48,6 +49,11 @@ def test_a_decoder_that_lets_an_error_of_python_through_is_found(monkeypatch: py
     again = command(finding, None).partition("=")[2]
     assert input_of(again) == finding.case
     assert isinstance(try_case(named("kryo"), finding.case)[1], IndexError)
+
+
+def test_base64_that_no_file_could_be_called_is_a_case() -> None:
+    case = bytes(range(256)) * 4
+    assert input_of(base64.urlsafe_b64encode(case).decode()) == case
 
 
 def test_a_decoder_whose_answer_changes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,6 +77,9 @@ CONDITIONS = [
     ("regexp_replace(s, 'user-', '', 1) = '0020'", "user-0011", "user-0019", "F"),
     ("regexp_replace(s, 'user.', '') = '0020'", "user-0011", "user-0019", "TFN"),
     ("translate(s, '-', '') < '2026'", "2026-01", "2026-09", "F"),
+    ("translate(s, 'a', 'x') = 'c'", "ab\u00e9", "ab\u00e9", "F"),  # one text is known as far as a range of such texts
+    ("translate(s, 'a', 'b') = 'b'", "\u017f", "\u017f", "TF"),
+    ("translate(s, 'a', 'b') = 'b'", "AB", "\u017f", "TF"),
     ("split_part(s, '-', 2) > '0019'", "user-0011", "user-0019", "F"),
     ("substr(s, 6) = '0020'", "user-0011", "user-0019", "F"),
     ("substr(s, 6, 3) = '002'", "user-0011", "user-0019", "F"),
