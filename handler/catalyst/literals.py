@@ -96,7 +96,8 @@ def _value(literal_type: Type, text: str, exact: Any) -> object | None:
             decimal = Decimal(text)
             exponent = decimal.as_tuple().exponent
             is_plain = isinstance(exponent, int) and abs(exponent) <= _MAX_DIGITS
-            return decimal if is_plain and abs(decimal.adjusted()) <= _MAX_DIGITS else None
+            fits = is_plain and abs(decimal.adjusted()) <= _MAX_DIGITS and _decimal(decimal, literal_type) is not None
+            return decimal if fits else None
         case Kind.STRING:
             return text
         case Kind.DATE:

@@ -176,6 +176,8 @@ def test_what_is_damaged_is_refused(sent):
         one_literal("9" * 400, "decimal(38,0)"),
         one_literal("5", "decimal(999999999,0)"),
         one_literal("5", "decimal(5,9)"),
+        one_literal("12345", "decimal(4,0)"),
+        one_literal("0.55", "decimal(4,1)"),
         one_literal("9" * 30, "integer"),
         one_literal("300", "byte"),
         one_literal("x", "integer"),
@@ -183,7 +185,20 @@ def test_what_is_damaged_is_refused(sent):
         one_literal(str(1 << 63), "interval day to second"),
         one_literal("1-1-1", "date"),
     ],
-    ids=["exponent", "digits", "precision", "scale", "integer", "byte", "word", "wall clock", "interval", "date"],
+    ids=[
+        "exponent",
+        "digits",
+        "precision",
+        "scale",
+        "more digits",
+        "a longer scale",
+        "integer",
+        "byte",
+        "word",
+        "wall clock",
+        "interval",
+        "date",
+    ],
 )
 def test_a_constant_that_spark_does_not_have_is_unknown(sent):
     assert any(isinstance(part, Unknown | Opaque) for part in walk(read_document(sent)))
