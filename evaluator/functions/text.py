@@ -95,8 +95,31 @@ def joined(a: Argument, b: Argument) -> Argument:
         lo = x.lo
         hi = None
         if x.hi is not None and y.hi is not None and len(x.hi) <= 256:
-            hi = max(x.hi[:end] + y.hi for end in range(len(x.hi) + 1))
+            hi = _greatest_joined(x.hi, y.hi)
     return Argument(STRING, strict([a, b], lo, hi))
+
+
+def _greatest_joined(text: str, rest: str) -> str:
+    """The greatest of all prefixes of a text, each with the rest behind it.
+
+    It ends before the first character that is below the rest's first, or at a place before that where such characters
+    begin as the rest begins with: at the first of several that are alike, if an earlier end makes it greater.
+    """
+    first = rest[:1]
+    is_greater_early = rest > first + rest
+    if not is_greater_early and min(text, default=first) >= first:
+        return text + rest
+    ends, before = [], ""
+    for place, character in enumerate(text):
+        if character < first:
+            ends.append(place)
+            break
+        if is_greater_early and character == first != before:
+            ends.append(place)
+        before = character
+    else:
+        ends.append(len(text))
+    return max(text[:end] + rest for end in ends)
 
 
 def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:

@@ -135,7 +135,8 @@ def value_of(
                     return (None if moment is None else _without_fraction(math.floor(moment), semantics)), BIGINT
                 return _given_by(name, _call(name, operands), semantics)
             case ex.If():
-                return children[1] if children[0] is True else children[2]
+                value, _ = children[1] if children[0] is True else children[2]
+                return value, result_type("branches", [value_type for _, value_type in children[1:]])
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
