@@ -6,14 +6,16 @@
     it is one Parquet base file, without log files, of a table that was not bootstrapped
     its rows are no changes (``_hoodie_operation``), of which some stand for deletions
     its footer is among the first ``MAX_FOOTERS``, and is read within ``SECONDS``
-    the footer proves the value of each aggregate (``file_values``); for ``sum``, that all values are the same
+    the footer proves the value of each aggregate (``file_values``)
+    a ``sum``: the footer proves that all values are the same, or an own index has the sum (the sketch ``sum``), of as
+    many rows and NULLs as the footer says, between its bounds
 
 Every other slice is scanned, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -21,12 +23,13 @@ from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import SargoError, UnknownColumnError, UnsupportedError
 from evaluator.language.records import frozen
 from evaluator.language.schema import Field, Schema
-from evaluator.language.types import BIGINT, Kind, Type
+from evaluator.language.types import BIGINT, Kind, Type, decimal_type
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.file_values import ColumnValues, FileValues
 from handler.aggregates.footer_facts import FooterFacts, KeptFacts, facts_of
 from index_store import FileSlice, Table
 from index_store.formats.parquet_footers import FOOTER_BYTES, Footers
+from index_store.own.provider.file_sums import FileSum, file_sums
 
 __all__ = ["MAX_FOOTERS", "SECONDS", "AnsweredSlice", "Answers", "ScannedSlice", "answer_slices"]
 
@@ -36,8 +39,9 @@ SECONDS = 10.0
 _CHANGES = "_hoodie_operation"
 _BOOTSTRAP = "hoodie.bootstrap.base.path"
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
-#: A sum of longer decimals has no digits to spare in Spark and Hive, and is NULL where it overflows.
-_MAX_SUMMED_DIGITS = 28
+#: The digits that Spark and Hive add for a sum. One of longer decimals has none to spare, and is NULL beyond them.
+_MORE_DIGITS = 10
+_MAX_SUMMED_DIGITS = 38 - _MORE_DIGITS
 
 
 @frozen
@@ -58,9 +62,10 @@ class ScannedSlice:
 
 @frozen(kw_only=True)
 class Answers:
-    """``aggregates`` with the names of the table's columns, and their ``types``; not known where all are scanned.
+    """``aggregates`` with the names of the table's columns, and the ``types`` of their values.
 
-    Values of answered slices are in ordinal form (``evaluator.statistics.columns``).
+    Types are not known where all slices are scanned. Values of answered slices are in
+    ordinal form (``evaluator.statistics.columns``).
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -102,6 +107,7 @@ def answer_slices(
     for one, column in zip(resolved, columns, strict=True):
         if column is not None and not _may_be_exact(one, column):
             return _scanned(items, resolved, f"{one}: footers have no exact answer for the type {column.type}")
+    types = tuple(_type_of(one, column) for one, column in zip(resolved, columns, strict=True))
     answered: list[AnsweredSlice] = []
     scanned: list[ScannedSlice] = []
     totals: list[Any] = [None] * len(resolved)
@@ -113,7 +119,7 @@ def answer_slices(
         sums = [one.total(parts) for one, *parts in zip(resolved, totals, found, strict=True)]
         if any(
             one.function == "sum" and _overflows(total, of)
-            for one, total, of in zip(resolved, sums, columns, strict=True)
+            for one, total, of in zip(resolved, sums, types, strict=True)
         ):
             scanned.append(ScannedSlice(item, "the sum is beyond the type of the result"))
             continue
@@ -121,10 +127,7 @@ def answer_slices(
         answered.append(AnsweredSlice(item, found))
     return Answers(
         aggregates=tuple(resolved),
-        types=tuple(
-            BIGINT if one.function == "count" or column is None else column.type
-            for one, column in zip(resolved, columns, strict=True)
-        ),
+        types=types,
         answered=tuple(answered),
         scanned=tuple(scanned),
     )
@@ -143,6 +146,16 @@ def _column(name: str, schema: Schema) -> Field:
     if "." in found.name:
         raise UnsupportedError(f"{found.name} is a field of a struct, which is NULL where the struct is")
     return found
+
+
+def _type_of(aggregate: Aggregate, column: Field | None) -> Type:
+    """The type of the aggregate's values, as in Spark and Hive."""
+    if aggregate.function == "count" or column is None:
+        return BIGINT
+    of = column.type
+    if aggregate.function != "sum":
+        return of
+    return decimal_type(of.precision + _MORE_DIGITS, of.scale) if of.kind is Kind.DECIMAL else BIGINT
 
 
 def _may_be_exact(aggregate: Aggregate, column: Field) -> bool:
@@ -170,6 +183,8 @@ def _values_by_slice(
     paths = [item.base_file or "" for item, why in zip(items, reasons, strict=True) if not why][:MAX_FOOTERS]
     needed = list({column.name: column for column in columns if column is not None}.values())
     known = source.facts(paths, [column.name for column in needed])
+    summed = {one.column for one in aggregates if one.function == "sum"}
+    sums = {column.name: file_sums(table, column, list(known)) for column in needed if column.name in summed}
     for item, why in zip(items, reasons, strict=True):
         path = item.base_file or ""
         if why:
@@ -180,7 +195,8 @@ def _values_by_slice(
             yield item, "the footer of the base file cannot be read"
         else:
             found = values.read(facts, item, needed)
-            yield item, found if isinstance(found, str) else _of_file(aggregates, columns, *found)
+            of_file = {name: by_path.get(path) for name, by_path in sums.items()}
+            yield item, found if isinstance(found, str) else _of_file(aggregates, columns, *found, of_file)
 
 
 @frozen
@@ -223,19 +239,27 @@ def _why_not_one_file(item: FileSlice, *, is_matched: bool) -> str:
 
 
 def _of_file(
-    aggregates: Sequence[Aggregate], columns: Sequence[Field | None], rows: int, values: Any
+    aggregates: Sequence[Aggregate],
+    columns: Sequence[Field | None],
+    rows: int,
+    values: Mapping[str, ColumnValues],
+    sums: Mapping[str, FileSum | None],
 ) -> tuple[Any, ...] | str:
-    """The value of each aggregate over the rows of a file, or why one is not exact."""
+    """The value of each aggregate over the rows of a file, or why one is not exact. ``sums``: what own indexes have."""
     answers = []
     for aggregate, column in zip(aggregates, columns, strict=True):
-        is_exact, value = (True, rows) if column is None else _of_column(aggregate, column, rows, values[column.name])
+        is_exact, value = True, rows
+        if column is not None:
+            is_exact, value = _of_column(aggregate, column, rows, values[column.name], sums.get(column.name))
         if not is_exact:
             return str(value)
         answers.append(value)
     return tuple(answers)
 
 
-def _of_column(aggregate: Aggregate, column: Field, rows: int, found: ColumnValues) -> tuple[bool, Any]:
+def _of_column(
+    aggregate: Aggregate, column: Field, rows: int, found: ColumnValues, known: FileSum | None
+) -> tuple[bool, Any]:
     """Whether the aggregate is exact in a file, and its value, or why it is not."""
     if found.nulls is None:
         return False, found.why
@@ -251,10 +275,17 @@ def _of_column(aggregate: Aggregate, column: Field, rows: int, found: ColumnValu
         return True, lo
     if aggregate.function == "max":
         return True, hi
-    return (True, lo * count) if lo == hi else (False, f"the file holds several values of column {column.name}")
+    if lo == hi:
+        return True, lo * count
+    if known is None:
+        return False, f"the file holds several values of column {column.name}, and no own index has their sum"
+    if (known.rows, known.nulls) != (rows, found.nulls) or not lo * count <= known.total <= hi * count:
+        return False, f"the footer contradicts the sum of column {column.name} in an own index"
+    return True, known.total
 
 
-def _overflows(total: Any, column: Field | None) -> bool:
-    """Whether a sum of whole numbers is none of 64 bits."""
-    is_whole = column is not None and column.type.kind.is_integer
-    return is_whole and total is not None and not _LEAST <= total <= _GREATEST
+def _overflows(total: int | None, of: Type) -> bool:
+    """Whether a sum is none of its type."""
+    if total is None:
+        return False
+    return abs(total) >= 10**of.precision if of.kind is Kind.DECIMAL else not _LEAST <= total <= _GREATEST

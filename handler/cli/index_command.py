@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "sql_command"]
 
 #: As ``index_store.own.sketches`` and ``handler.indexes.operations``, which are not imported for the help.
-SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter")
+SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter", "sum")
 DEFAULT_SKETCH = "min_max"
 
 

@@ -6,6 +6,7 @@
     bloom_filter                                 how full the filters are: an upper limit, as values that are in two
                                                  files do not show (``sargo advise`` reads values)
     null_count, nan_count                        the files without any
+    sum                                          none: it skips no file
 
 Each file that the index knows counts as one, base files and log files alike; merged slices do not count. Of a large
 index some files are drawn.
@@ -34,6 +35,7 @@ from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.bloom_filter import BloomFilter
+from index_store.own.sketches.sums import SUM
 from index_store.own.store.merged_slices import is_merged
 from index_store.own.store.own_index import OwnIndex, StatisticsRows
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -108,6 +110,8 @@ def _score_of(
     table: Table, index: _OneEntry, slices: FileSlices, drawn: npt.NDArray[np.intp]
 ) -> SelectivityScore | None:
     on, sketch = index.entry.on, parse_sketch(index.entry.sketch)
+    if sketch.name == SUM:
+        return None
     if isinstance(sketch, BloomFilter):
         return score_of_filters(_rates(index, sketch)[drawn])
     if sketch.name == "nan_count":

@@ -1,7 +1,7 @@
 """The sketches that an index may have, by name. A new one is one file in this folder and one line here.
 
     null_count   nan_count   min_max   value_list(limit=50)   prefix_set(limit=100, length=16)   partition
-    bloom_filter(fpp=0.01)   bloom_filter(size=8KB)
+    bloom_filter(fpp=0.01)   bloom_filter(size=8KB)   sum
 
 ``base`` has the contract. Imports the evaluator only.
 """
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from evaluator.language.errors import UnsupportedError
-from index_store.own.sketches import bloom_filter, counts, min_max, partition, prefix_set, value_list
+from index_store.own.sketches import bloom_filter, counts, min_max, partition, prefix_set, sums, value_list
 from index_store.own.sketches.base import Sketch
 
 __all__ = ["SKETCHES", "Sketch", "parse_sketch"]
@@ -26,6 +26,7 @@ SKETCHES: Mapping[str, Callable[[Mapping[str, str]], Sketch]] = {
     "prefix_set": prefix_set.make,
     "partition": partition.make,
     "bloom_filter": bloom_filter.make,
+    "sum": sums.make,
 }
 
 _TEXT = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")

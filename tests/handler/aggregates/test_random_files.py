@@ -319,7 +319,7 @@ def test_a_split_is_shown_and_given_as_plain_values(folders):
     assert str(split).splitlines()[1:] == [
         "  count(*): 2 by footers",
         "  sum(i): 6 by footers",
-        "  1 scanned: the file holds several values of column i",
+        "  1 scanned: the file holds several values of column i, and no own index has their sum",
     ]
     assert "1 file slices answered by footers, 1 scanned, 0 skipped" in repr(split)
     shown = json.loads(json.dumps(split.to_dict()))

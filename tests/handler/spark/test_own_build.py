@@ -18,7 +18,16 @@ from index_store.own.store.locations import folder_of
 from index_store.own.store.own_index import OwnIndex
 from tests.index_store.format_tables import unpack_format_table
 
-SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter(fpp=0.01)")
+SKETCHES = (
+    "null_count",
+    "nan_count",
+    "min_max",
+    "value_list",
+    "prefix_set",
+    "partition",
+    "bloom_filter(fpp=0.01)",
+    "sum",
+)
 
 
 def definition_of(table, name):

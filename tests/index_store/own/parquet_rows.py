@@ -34,6 +34,7 @@ SKETCHES = (
     "partition",
     "bloom_filter(fpp=0.01)",
     "bloom_filter(size=8B)",
+    "sum",
 )
 _PLAIN = {
     Kind.BOOLEAN: pa.bool_(),

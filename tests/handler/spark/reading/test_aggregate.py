@@ -18,6 +18,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
 from evaluator.language.errors import UnsupportedError
+from handler.indexes.operations import IndexWork
 from handler.spark import aggregate, plan_aggregate, read
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading import reading
@@ -182,8 +183,19 @@ def test_sums_that_leave_64_bits_are_sparks(spark, tmp_path):
         assert aggregate(spark, path, {"s": "sum(l)"}).collect() == expected
     assert [reason for reason, _ in plan_aggregate(spark, path, {"s": "sum(l)"}).reasons] == [
         "the sum is beyond the type of the result",
-        "the file holds several values of column l",
+        "the file holds several values of column l, and no own index has their sum",
     ]
+
+
+def test_sums_of_an_own_index_need_no_file(spark, tmp_path):
+    path = constants(spark, tmp_path / "t")
+    sums = {f"sum {c}": f"sum({c})" for c in ("i", "l", "dec")}
+    IndexWork(path).create(["i", "l", "dec"], ["sum"], name="totals")
+    frame = aggregate(spark, path, sums)
+    assert frame.inputFiles() == []
+    assert rows_and_schema(frame) == rows_and_schema(
+        read(spark, path).agg(*(F.expr(t).alias(n) for n, t in sums.items()))
+    )
 
 
 #: Aggregates that no footer answers, for what they are in Spark.
@@ -250,7 +262,7 @@ def test_what_is_answered_is_logged(spark, four_files, caplog):
         aggregate(spark, four_files, {"s": "sum(i)"})
     assert [record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "sargo.spark"] == [
         "3 of 4 file slices answered by footers, 1 scanned",
-        "'the file holds several values of column i'",
+        "'the file holds several values of column i, and no own index has their sum'",
     ]
 
 

@@ -42,6 +42,7 @@ def sketched(text, values, of, batches=1):
         "prefix_set(limit=9, length=3)",
         "bloom_filter(fpp=0.001)",
         "bloom_filter(size=8192B)",
+        "sum",
     ],
 )
 def test_the_text_of_a_sketch_makes_the_same_sketch_again(text):
@@ -58,6 +59,7 @@ def test_defaults_are_written_out():
         "prefix_set(limit=100, length=16)",
         "partition",
         "bloom_filter(fpp=0.01)",
+        "sum",
     ]
     assert parse_sketch("bloom_filter(size=8KB)").text == "bloom_filter(size=8192B)"
 
@@ -67,6 +69,7 @@ def test_defaults_are_written_out():
     [
         ("bloom", "is not known: use one of null_count"),
         ("min_max(limit=3)", "no option limit"),
+        ("sum(c)", "name=value"),
         ("value_list(limit=0)", "from 1 to 10000"),
         ("value_list(limit=many)", "invalid literal"),
         ("bloom_filter(fpp=0.9)", "0.000001 to 0.5"),
@@ -97,6 +100,10 @@ def test_a_column_has_one_sketch_of_a_name():
         ("bloom_filter", BOOLEAN, False),
         ("min_max", Type(Kind.OTHER, name="map"), False),
         ("null_count", Type(Kind.OTHER, name="map"), True),
+        ("sum", INT, True),
+        ("sum", Type(Kind.DECIMAL, 38, 4), True),
+        ("sum", DOUBLE, False),
+        ("sum", BOOLEAN, False),
     ],
 )
 def test_which_types_can_have_a_sketch(sketch, of, can):
