@@ -7,6 +7,8 @@ the process, which follows the table, and one that knows only the first commit. 
 
 ``register`` brings the extension, and its jar to executors: ``meanwhile`` starts with both.
 
+An own index has the sums of the files, and is refreshed after every other commit.
+
 The truth is the same query with the extension off and without Hudi's own skipping.
 """
 
@@ -22,7 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handler.indexes.operations import IndexWork
 from handler.spark import register
+from index_store.own.sketches import parse_sketch
 from tests.conformance.extension_changes import sidecar_that_looks_once
 from tests.conformance.extension_session import FAILURES, PLAIN, Answer, ExtensionSession, said
 from tests.conformance.full_scan import first_line
@@ -95,12 +99,25 @@ def asked_after_each_commit(session: ExtensionSession, recipe: Recipe, count: in
 
         for instant in committed(session.spark, recipe, table):
             seen.append(instant)
+            if len(seen) == 1 or rng.random() < 0.5:
+                keep_sums(table)
             made = [of(Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count)]
             for number, one in enumerate(held + made):
                 held_since = f", made at {seen[-2]}" if number < len(held) else ""
                 with session.settings(settings(number)):
                     one.compare(f"table {recipe.seed} at {instant}{held_since}: {one.query}", found)
             held = [of(Query.drawn(rng, texts, keys, seen, OF_FRAMES)) for _ in range(count // 4)]
+
+
+def keep_sums(table: Path) -> None:
+    """Make an own index of the sums of all columns that have some, or refresh it."""
+    work = IndexWork(str(table))
+    opened = work.open()
+    names = [one.name for one in opened.schema if not parse_sketch("sum").why_not(one.type) and "." not in one.name]
+    if work.locations(opened):
+        work.refresh()
+    elif names:
+        work.create(names, ["sum"], name="totals")
 
 
 class _Made:

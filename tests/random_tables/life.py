@@ -27,7 +27,9 @@ COLUMNS = {
 }
 ADDED = "g"
 PARTITIONS = ("p0", "p1", "p2")
-SKETCHES = ("min_max", "bloom_filter(fpp=0.01)", "value_list(limit=20)", "secondary_index")
+SKETCHES = ("min_max", "bloom_filter(fpp=0.01)", "value_list(limit=20)", "secondary_index", "sum")
+#: The columns that have sums.
+SUMMED = ("a", "c", "g")
 #: What an expression index of Hudi's computes of a column of this type; of the others, the year.
 COMPUTED = {"int": "identity", "string": "lower", "bigint": "identity"}
 #: A point in time that a step may name: one of so many latest commits.
@@ -311,7 +313,9 @@ class _Drawn:
         return f"drop index {self.rng.choice('ixy')}_{self.column} on {self.table}"
 
     def own_index(self) -> OwnIndex:
-        return OwnIndex(self.column, self.rng.choice(SKETCHES))
+        sketch = self.rng.choice(SKETCHES)
+        summed = [name for name in self.life.columns if name in SUMMED]
+        return OwnIndex(self.rng.choice(summed) if sketch == "sum" else self.column, sketch)
 
     def refresh(self) -> OwnIndex:
         return OwnIndex()

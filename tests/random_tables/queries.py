@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql.types import DecimalType, IntegralType
+
 from handler.spark import read
 
 if TYPE_CHECKING:
@@ -92,6 +94,17 @@ class Tables(ABC):
     def count(self, query: Query) -> DataFrame:
         return self.where(query).groupBy().count()
 
+    def totals(self, query: Query) -> DataFrame:
+        """Sums, bounds and counts, some of which footers and an own index have."""
+        rows = self.where(query)
+        columns = [field for field in rows.schema.fields if not field.name.startswith("_hoodie")]
+        rng = random.Random(str(query))
+        numbers = [field.name for field in columns if isinstance(field.dataType, IntegralType | DecimalType)]
+        texts = ["count(*)", *(f"sum(`{name}`)" for name in rng.sample(numbers, min(len(numbers), rng.randint(1, 3))))]
+        compared = [field.name for field in columns if field.dataType.typeName() not in _NOT_COMPARED]
+        texts.append(f"{rng.choice(('count', 'min', 'max'))}(`{rng.choice(compared)}`)")
+        return rows.selectExpr(*rng.sample(texts, len(texts)))
+
     def view(self, query: Query) -> DataFrame:
         self.frame().createOrReplaceTempView("random_view")
         return self.spark.sql(f"SELECT * FROM random_view WHERE {query.first}")
@@ -155,6 +168,7 @@ class Tables(ABC):
 FORMS: dict[str, Callable[[Tables, Query], DataFrame]] = {
     "where": Tables.where,
     "count": Tables.count,
+    "totals": Tables.totals,
     "view": Tables.view,
     "union": Tables.union,
     "semi join": Tables.semi_join,
