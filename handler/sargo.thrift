@@ -311,7 +311,7 @@ struct AggregateRequest {
   16: optional bool merges_rows;
 
   /**
-   * What is computed of the rows that satisfy the filter: count(*), or count, min or max of a column of the table, its name in
+   * What is computed of the rows that satisfy the filter: count(*), or count, min, max or sum of a column of the table, its name in
    * backticks, which are doubled inside of it. UTF-8, joined by a line feed.
    */
   17: required binary aggregates;
@@ -380,8 +380,8 @@ service Sargo {
   LayoutReply layout(1: LayoutRequest request) throws (1: Refused refused);
 
   /**
-   * Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
-   * reads the others.
+   * Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact, and sums from
+   * an own index. The client reads the others.
    */
   AggregateReply aggregate(1: AggregateRequest request) throws (1: Refused refused);
 

@@ -40,7 +40,6 @@ _MAX_AGGREGATES: Final = 32
 _MAX_AGGREGATES_BYTES: Final = 16 << 10
 #: How long footers are read for one question. They keep other questions about the table waiting.
 _SECONDS: Final = 1.0
-_FUNCTIONS = ("count", "min", "max")
 _SPARK_NAMES = {
     Kind.STRING: "string",
     Kind.CHAR: "string",
@@ -92,10 +91,10 @@ def read_aggregate_request(
         aggregates = tuple(map(Aggregate.parse, bytes(checked.aggregates).decode().split("\n", _MAX_AGGREGATES)))
     except (UnicodeDecodeError, SargoError):
         raise Refused(
-            "request", f"the aggregates are not up to {_MAX_AGGREGATES} lines of count, min and max"
+            "request", f"the aggregates are not up to {_MAX_AGGREGATES} lines of count, min, max and sum"
         ) from None
-    if len(aggregates) > _MAX_AGGREGATES or any(one.function not in _FUNCTIONS for one in aggregates):
-        raise Refused("request", f"the aggregates are not up to {_MAX_AGGREGATES} lines of count, min and max")
+    if len(aggregates) > _MAX_AGGREGATES:
+        raise Refused("request", f"the aggregates are not up to {_MAX_AGGREGATES} lines of count, min, max and sum")
     return AggregateQuestion(question, aggregates)
 
 

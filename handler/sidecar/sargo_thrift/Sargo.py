@@ -53,8 +53,8 @@ class Iface(object):
 
     def aggregate(self, request):
         """
-        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
-        reads the others.
+        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact, and sums from
+        an own index. The client reads the others.
 
         Parameters:
          - request
@@ -212,8 +212,8 @@ class Client(Iface):
 
     def aggregate(self, request):
         """
-        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact. The client
-        reads the others.
+        Aggregates over listed files of which every row satisfies the filter, from their footers, where these are exact, and sums from
+        an own index. The client reads the others.
 
         Parameters:
          - request

@@ -1286,7 +1286,7 @@ class AggregateRequest(object):
      - secret
      - user
      - merges_rows
-     - aggregates: What is computed of the rows that satisfy the filter: count(*), or count, min or max of a column of the table, its name in
+     - aggregates: What is computed of the rows that satisfy the filter: count(*), or count, min, max or sum of a column of the table, its name in
     backticks, which are doubled inside of it. UTF-8, joined by a line feed.
 
     """

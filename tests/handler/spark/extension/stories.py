@@ -28,6 +28,7 @@ from tests.handler.spark.extension.queries import QUERIES, Tables
 from tests.handler.spark.extension.read_stories import reads
 from tests.handler.spark.extension.sessions import scans, session
 from tests.handler.spark.extension.shapes import shapes
+from tests.handler.spark.extension.sum_stories import sums
 from tests.handler.spark.extension.telling import ADDRESS, TABLES, Outcome, Stories, reasons
 from tests.handler.spark.extension.write_stories import unseen, writes
 from tests.tables.releases import RELEASES, Release
@@ -186,6 +187,7 @@ def told(stories: Stories, tables: Tables, part: str) -> None:
     queries(stories, tables)
     seen(stories, tables)
     aggregates(stories, tables)
+    sums(stories)
     merges(stories)
     exact(stories)
     faults(stories, tables)

@@ -15,6 +15,7 @@ from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.queries import QUERIES
 from tests.handler.spark.extension.read_stories import BY_HUDI, OTHERS, READS
 from tests.handler.spark.extension.shapes import FRAMES, STATEMENTS
+from tests.handler.spark.extension.sum_stories import AFTER_A_COMMIT, SUMS
 from tests.tables.releases import BY_INDEX, RELEASES, Release
 
 pytestmark = [pytest.mark.extension, pytest.mark.timeout(1800)]
@@ -186,6 +187,25 @@ def test_aggregates_are_of_the_time_that_a_query_is_about(outcomes: Outcomes) ->
     for name in ("the past", "base files alone", "kept in memory", "after a commit"):
         assert outcomes[f"aggregates: {name}"]["equal"], outcomes[f"aggregates: {name}"]
     assert outcomes["aggregates: the past"]["files"] == outcomes["aggregates: after a commit"]["files"] == 0
+
+
+@pytest.mark.parametrize("arithmetic", ["", ", ANSI"])
+@pytest.mark.parametrize("name", SUMS)
+def test_an_own_index_answers_sums_of_files_whose_rows_all_count(
+    outcomes: Outcomes, name: str, arithmetic: str
+) -> None:
+    outcome, files = outcomes[f"sum {name}{arithmetic}"], SUMS[name][1]
+    assert outcome["equal"], outcome
+    assert outcome["same"], "the result has another value or type"
+    if is_left_as_it_is(outcomes, "cow"):
+        files = outcome["files_without"]
+    assert outcome["files"] == files, outcome
+
+
+def test_sums_of_files_that_the_index_does_not_know_are_read(outcomes: Outcomes) -> None:
+    outcome = outcomes[f"sum {AFTER_A_COMMIT}"]
+    assert outcome["equal"], outcome
+    assert outcome["files"] == [1, 0], outcome
 
 
 @pytest.mark.parametrize("name", AGGREGATE_FAULTS)

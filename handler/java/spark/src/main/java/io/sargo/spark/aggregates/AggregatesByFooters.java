@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 import scala.Option;
 
 /**
- * Takes count, min and max of a scan from the footers of the files whose rows all satisfy its
+ * Takes count, min, max and sum of a scan from the footers of the files whose rows all satisfy its
  * conditions, where the session says {@code spark.sargo.aggregates=footers}.
  *
  * <pre>
@@ -164,8 +164,8 @@ public final class AggregatesByFooters extends Rule<LogicalPlan> {
     List<NamedExpression> read = new ArrayList<>();
     List<NamedExpression> known = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
-      read.add(named(asked.get(i).whole));
-      known.add(named(values.get(i)));
+      asked.get(i).ofRest().forEach(one -> read.add(named(one)));
+      asked.get(i).ofAnswer(values.get(i)).forEach(one -> known.add(named(one)));
     }
     LogicalPlan rest =
         aggregate.child().transform(Rewrite.by(one -> one == scan ? answer.rest(scan) : null));
@@ -178,8 +178,11 @@ public final class AggregatesByFooters extends Rule<LogicalPlan> {
             false);
     List<Attribute> columns = Seqs.list(parts.output());
     List<Expression> together = new ArrayList<>();
-    for (int i = 0; i < asked.size(); i++) {
-      together.add(asked.get(i).together(columns.get(i)));
+    int at = 0;
+    for (AskedAggregate one : asked) {
+      int end = at + one.ofRest().size();
+      together.add(one.together(columns.subList(at, end)));
+      at = end;
     }
     return made(replaced(aggregate, asked, together), parts);
   }
