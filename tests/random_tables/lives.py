@@ -7,7 +7,7 @@ queries after each of them, one in six as of an earlier instant. OUT becomes the
 
     SQL        of the catalog's table, through the session's extension
     value      the same, by a column's least or greatest value in the rows of the query
-    footers    counts and bounds by SQL, from Parquet footers where these are exact, the rest of the rows
+    footers    counts, bounds and sums by SQL, from footers and own indexes where these are exact, the rest of the rows
     read       ``handler.spark.read``
     aggregate  ``handler.spark.aggregate``: the same without SQL
     prune      ``handler.prune`` by text, which must keep the file slices that the rows are in
@@ -52,7 +52,12 @@ _OF_RELATION = dict.fromkeys(BY_INDEX, "false")
 _BY_FOOTERS = {"spark.sargo.enabled": "true", "spark.sargo.aggregates": "footers"}
 #: Forms whose plan does not say what they skip.
 _BY_FILES = ("value", "footers")
-_AGGREGATES = {"many": "count(*)", "known": "count(a)", "least": "min(f)", "most": "max(a)"}
+#: Sums are answered for fewer files, so they are asked apart.
+_AGGREGATES = (
+    {"many": "count(*)", "known": "count(a)", "least": "min(f)", "most": "max(a)"},
+    {"many": "count(*)", "total": "sum(a)"},
+    {"total": "sum(c)", "most": "max(c)"},
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,10 @@ class _Query:
     text: str
     as_of: str | None
 
+    @property
+    def aggregates(self) -> dict[str, str]:
+        return random.Random(self.text).choice(_AGGREGATES)
+
     def compare(self, what: str, found: Asked) -> None:
         """With the extension on for the first form alone: the others have nothing to do with it."""
         table, text, as_of = self.table, self.text, self.as_of
@@ -138,7 +147,7 @@ class _Query:
             path = str(table.path)
             made = collected(tried(lambda: read(table.spark, path, text, as_of=as_of).select(*names)))
             truth.judge("read", what, made, found)
-            made = collected(tried(lambda: aggregate(table.spark, path, _AGGREGATES, text, as_of=as_of)))
+            made = collected(tried(lambda: aggregate(table.spark, path, self.aggregates, text, as_of=as_of)))
             of_counted.judge("aggregate", what, made, found)
 
     def compare_value(self, what: str, found: Asked) -> None:
@@ -181,11 +190,11 @@ class _Query:
 
     def _aggregated(self, options: Mapping[str, str]) -> DataFrame:
         self._whole(options).createOrReplaceTempView("of_life")
-        chosen = ", ".join(f"{sql} as {name}" for name, sql in _AGGREGATES.items())
+        chosen = ", ".join(f"{sql} as {name}" for name, sql in self.aggregates.items())
         return self.table.spark.sql(f"select {chosen} from of_life")
 
     def _by_footers(self) -> DataFrame:
-        return self._of_catalog().selectExpr(*(f"{sql} as {name}" for name, sql in _AGGREGATES.items()))
+        return self._of_catalog().selectExpr(*(f"{sql} as {name}" for name, sql in self.aggregates.items()))
 
     def _kept(self, what: str, found: Asked) -> None:
         files = self._whole(_BY_LISTING).select("_hoodie_file_name").distinct()
