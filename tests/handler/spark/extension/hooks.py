@@ -28,7 +28,7 @@ from handler.sidecar.idl import AggregateReply
 from tests.handler.spark.extension.exact_conditions import COLUMNS, read_conditions
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar, Question, nothing
 from tests.handler.spark.extension.sessions import session
-from tests.handler.spark.extension.telling import Stories
+from tests.handler.spark.extension.telling import Outcome, Stories
 
 _CLASS = "org.apache.hudi.HoodieFileIndex"
 
@@ -81,20 +81,40 @@ def without_rows(folder: Path, low: int, high: int) -> Callable[[Question], Coll
     return answer
 
 
+_SUM_OF_D = "decimal(20,2)"
+
+
 def of_footers(folder: Path, scanned: int) -> Callable[[Question, AggregateReply], object]:
-    """Answers aggregates of the column ``i`` of all files but so many."""
+    """Answers aggregates of the columns ``i``, and the sum of the decimals ``d``, of all files but so many."""
 
     def answer(question: Question, reply: AggregateReply) -> None:
         files = question.names[: len(question.names) - scanned]
-        values = pa.concat_tables(pq.read_table(folder / name, columns=["i"], partitioning=None) for name in files)["i"]
-        by_name = {"count": len(values), "min": pc.min(values).as_py(), "max": pc.max(values).as_py()}
-        asked = [one.partition("(")[0] for one in bytes(question.fields.aggregates).decode().split("\n")]
-        reply.answered = ((1 << len(files)) - 1).to_bytes(1, "little")
-        reply.answered_count = len(files)
-        reply.values = [f"={by_name[one]}" for one in asked]
-        reply.types = ["bigint" if one == "count" else "int" for one in asked]
+        rows = pa.concat_tables(pq.read_table(folder / name, partitioning=None) for name in files)
+        values = rows["i"]
+        by_name = {
+            "count": (len(values), "bigint"),
+            "min": (pc.min(values).as_py(), "int"),
+            "max": (pc.max(values).as_py(), "int"),
+            "sum(`i`)": (pc.sum(values).as_py(), "bigint"),
+            "sum(`d`)": (int(pc.sum(rows["d"]).as_py().scaleb(2)), _SUM_OF_D),
+        }
+        asked = bytes(question.fields.aggregates).decode().split("\n")
+        known = [by_name[one if one.startswith("sum") else one.partition("(")[0]] for one in asked]
+        _answer(reply, len(files), [str(value) for value, _ in known], [kind for _, kind in known])
 
     return answer
+
+
+def nearly_too_much(question: Question, reply: AggregateReply) -> None:
+    """Answers the greatest sum of the decimals ``d``, of all files but one."""
+    _answer(reply, len(question.names) - 1, ["9" * 20], [_SUM_OF_D])
+
+
+def _answer(reply: AggregateReply, files: int, values: list[str], types: list[str]) -> None:
+    reply.answered = ((1 << files) - 1).to_bytes(1, "little")
+    reply.answered_count = files
+    reply.values = [f"={one}" for one in values]
+    reply.types = types
 
 
 def main(folder: str) -> None:
@@ -103,7 +123,9 @@ def main(folder: str) -> None:
     work.mkdir(parents=True)
     spark = session([spark_jar(pyspark.__version__), stand_in(work)], work, {})
     stories = Stories(spark, work)
-    rows = spark.range(400).selectExpr("int(id) i", "concat('s', id % 7) s", "struct(id x, 1 y) st")
+    rows = spark.range(400).selectExpr(
+        "int(id) i", "concat('s', id % 7) s", "struct(id x, 1 y) st", "cast(id / 4 AS decimal(10,2)) d"
+    )
     home = named_as_hudis(rows.repartitionByRange(4, "i"), work / "t")
     fake = FakeSidecar()
     spark.conf.set("spark.sargo.sidecar.address", fake.address)
@@ -138,13 +160,26 @@ def main(folder: str) -> None:
         stories.tell(name, lambda query=query: stories.compare(query))  # type: ignore[misc]
         stories.outcomes[name]["asked"] = len(fake.asked) - before
     fake.answer = nothing
-    aggregates = "count(*) n", "max(i) - min(i) AS span", "max(i)", "count(i) + 1", "7"
+    aggregates = (
+        "count(*) n",
+        "max(i) - min(i) AS span",
+        "max(i)",
+        "count(i) + 1",
+        "7",
+        "sum(i)",
+        "sum(d) * 2",
+        "sum(d)",
+    )
     for scanned in (0, 1):
         fake.aggregate = of_footers(home, scanned)
         for text in ("true", "i >= 0"):
             with stories.set(spark__sargo__aggregates="footers"):
                 made = partial(_aggregated, frame, text, aggregates)
                 stories.tell(f"aggregates of {text}, {scanned} files scanned", partial(stories.compare, made))
+    fake.aggregate = nearly_too_much
+    for ansi in ("false", "true"):
+        with stories.set(spark__sargo__aggregates="footers", spark__sql__ansi__enabled=ansi):
+            stories.tell(f"a sum that overflows, ANSI {ansi}", lambda: _rows_of(frame().selectExpr("sum(d)")))
     one = named_as_hudis(spark.sql(f"SELECT {COLUMNS}"), work / "one")
     stories.outcomes["conditions"] = read_conditions(lambda: table(spark, one), fake)
     fake.close()
@@ -152,6 +187,10 @@ def main(folder: str) -> None:
     stories.tell("a sidecar down", lambda: stories.compare(lambda: frame().where("i = 7")))
     (work / "outcomes.json").write_text(json.dumps(stories.outcomes, indent=1), encoding="utf-8")
     spark.stop()
+
+
+def _rows_of(frame: DataFrame) -> Outcome:
+    return {"equal": True, "rows": [list(row) for row in frame.collect()]}
 
 
 def _aggregated(frame: Callable[[], DataFrame], text: str, aggregates: Sequence[str]) -> DataFrame:

@@ -52,6 +52,12 @@ def test_footers_answer_aggregates(outcomes: Outcomes, condition: str, scanned: 
     assert all("Sargo: 1 of 4 file slices, 3 by footers" in node for node in outcome["nodes"])
 
 
+def test_a_sum_that_overflows_does_so_as_in_spark(outcomes: Outcomes) -> None:
+    """NULL, which is no sum of the files that are read alone; with ANSI arithmetic an error."""
+    assert outcomes["a sum that overflows, ANSI false"]["rows"] == [[None]]
+    assert "OUT_OF_RANGE" in outcomes["a sum that overflows, ANSI true"]["error"]
+
+
 def test_the_extension_works_from_when_it_is_applied(outcomes: Outcomes) -> None:
     assert outcomes["before the extension is applied"]["asked"] == 0
 
