@@ -50,6 +50,16 @@ def instants(opened):
     return [None, *(one.requested for one in writes[:: max(1, len(writes) // 2)][:2])]
 
 
+def states(opened):
+    """Each instant that was not cleaned: the plan of all slices, and the rows."""
+    for as_of in instants(opened):
+        try:
+            everything = prune(opened, "TRUE", "spark", as_of=as_of, time_zone="UTC")
+        except SargoError:
+            continue
+        yield as_of, everything, TableRows(opened, as_of)
+
+
 def check(split: AggregateSplit, rows: TableRows, faults: list) -> None:
     for one in split.answered:
         for aggregate, value in zip(split.aggregates, one.values, strict=True):
@@ -63,12 +73,7 @@ def test_an_answered_slice_has_the_values_of_its_rows(archive, tmp_path):
     faults, answered = [], Counter()
     for folder in unpack(archive, tmp_path):
         opened = open_table(folder, cache=None)
-        for as_of in instants(opened):
-            try:
-                everything = prune(opened, "TRUE", "spark", as_of=as_of, time_zone="UTC")
-            except SargoError:
-                continue  # cleaned
-            rows = TableRows(opened, as_of)
+        for as_of, everything, rows in states(opened):
             for one in (Aggregate("count"), *(Aggregate(f, name) for f in FUNCTIONS for name in rows.names)):
                 split = split_aggregates(everything, [one])
                 check(split, rows, faults)

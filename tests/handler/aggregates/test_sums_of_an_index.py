@@ -21,7 +21,7 @@ from index_store.own.provider import file_sums as file_sums_module
 from index_store.own.sketches import parse_sketch
 from tests.handler.aggregates.table_aggregates import TableRows
 from tests.handler.aggregates.test_random_files import CONDITIONS, SPARK, columns_of_a_file, of_rows, written
-from tests.handler.aggregates.test_real_tables import ARCHIVES, check, instants, unpack
+from tests.handler.aggregates.test_real_tables import ARCHIVES, check, states, unpack
 from tests.sampling import examples, share
 
 SUMMED = ("i", "dec", "e")
@@ -157,13 +157,7 @@ def test_sums_of_files_of_real_tables_are_those_of_their_rows(archive, tmp_path)
         if not columns:
             continue
         IndexWork(str(folder)).create(columns, ["sum"], name="totals")
-        opened = open_table(folder, cache=None)
-        for as_of in instants(opened):
-            try:
-                everything = prune(opened, "TRUE", "spark", as_of=as_of, time_zone="UTC")
-            except SargoError:
-                continue  # cleaned
-            rows = TableRows(opened, as_of)
+        for _, everything, rows in states(open_table(folder, cache=None)):
             for name in set(columns) & set(rows.names):
                 try:
                     split = split_aggregates(everything, [Aggregate("sum", name)])
