@@ -99,6 +99,15 @@ def untouched(stories: Stories, tables: Tables) -> None:
         "partition columns alone": lambda: tables.frame("cow_p").where("p = 'p1'"),
         "a bootstrapped table": lambda: tables.frame("bootstrapped").where("i = 7"),
         "no filter at all": lambda: tables.frame("cow"),
+        "changes by a function": lambda: tables.spark.sql(
+            f"SELECT id, i FROM hudi_table_changes('{cow}', 'latest_state', 'earliest') WHERE i > 5"
+        ),
+        "a timeline by a function": lambda: tables.spark.sql(
+            f"SELECT * FROM hudi_query_timeline('{cow}', 'true') WHERE state = 'COMPLETED'"
+        ),
+        "the metadata table by a function": lambda: tables.spark.sql(
+            f"SELECT key FROM hudi_metadata('{cow}') WHERE type = 3"
+        ),
         "Parquet files": lambda: tables.spark.read.parquet(f"{cow}/*.parquet").where("i = 7"),
     }
 

@@ -44,9 +44,13 @@ UNTOUCHED = (
     "partition columns alone",
     "no filter at all",
     "a bootstrapped table",
+    "changes by a function",
+    "a timeline by a function",
+    "the metadata table by a function",
     "Parquet files",
     "a stream",
 )
+NOT_IN_0_15 = ("a timeline by a function", "the metadata table by a function")
 CHANGES = [f"{change} of {table}" for table in ("w_cow", "w_mor") for change in ("UPDATE", "DELETE", "MERGE")]
 UNSEEN = [
     f"{change} of {table}"
@@ -240,6 +244,9 @@ def test_the_sidecar_of_the_faults_skips_everything_when_it_is_well(outcomes: Ou
 @pytest.mark.parametrize("case", UNTOUCHED)
 def test_a_scan_that_is_not_asked_about(outcomes: Outcomes, case: str) -> None:
     outcome = outcomes[f"untouched: {case}"]
+    if case in NOT_IN_0_15 and outcomes["release"]["hudi"] == "0.15.0":
+        assert "UNRESOLVABLE_TABLE_VALUED_FUNCTION" in outcome["error"]
+        return
     assert outcome["equal"], outcome
     assert outcome["rows"]
     assert outcome["asked"] == 0
