@@ -30,6 +30,9 @@ from handler.aggregates.footer_facts import FooterFacts, KeptFacts, facts_of
 from index_store import FileSlice, Table
 from index_store.formats.parquet_footers import FOOTER_BYTES, Footers
 from index_store.own.provider.file_sums import FileSum, file_sums
+from index_store.own.provider.own_indexes import own_indexes_of
+from index_store.storage.errors import TableError
+from index_store.table.file_slices import FileSlices
 
 __all__ = ["MAX_FOOTERS", "SECONDS", "AnsweredSlice", "Answers", "ScannedSlice", "answer_slices"]
 
@@ -82,21 +85,21 @@ class Answers:
 
 def answer_slices(
     table: Table,
-    instant: str | None,
+    slices: FileSlices,
     items: Sequence[FileSlice],
     matched: Collection[FileSlice],
     aggregates: Sequence[Aggregate],
     seconds: float = SECONDS,
     kept: KeptFacts | None = None,
 ) -> Answers:
-    """Ask the footers of slices, each of the table at an instant.
+    """Ask the footers of ``items``, which are some of the table's slices at an instant.
 
     ``matched``: the slices on whose rows the condition holds. ``kept``: what earlier questions read of footers, which
     are not read again; what this one reads is added. What cannot be read is scanned, with the reason. Raises
     UnknownColumnError for a column that the table does not have, UnsupportedError for one that is not plain.
     """
     try:
-        values = FileValues(table, instant)
+        values = FileValues(table, slices.instant)
     except SargoError as error:
         return _scanned(items, aggregates, str(error))
     columns = [None if one.column is None else _column(one.column, values.schema) for one in aggregates]
@@ -111,7 +114,7 @@ def answer_slices(
     answered: list[AnsweredSlice] = []
     scanned: list[ScannedSlice] = []
     totals: list[Any] = [None] * len(resolved)
-    source = _FootersOf(table, seconds, KeptFacts() if kept is None else kept)
+    source = _FootersOf(table, slices, seconds, KeptFacts() if kept is None else kept)
     for item, found in _values_by_slice(table, values, items, matched, resolved, columns, source):
         if isinstance(found, str):
             scanned.append(ScannedSlice(item, found))
@@ -184,7 +187,7 @@ def _values_by_slice(
     needed = list({column.name: column for column in columns if column is not None}.values())
     known = source.facts(paths, [column.name for column in needed])
     summed = {one.column for one in aggregates if one.function == "sum"}
-    sums = {column.name: file_sums(table, column, list(known)) for column in needed if column.name in summed}
+    sums = {column.name: source.sums(column, list(known)) for column in needed if column.name in summed}
     for item, why in zip(items, reasons, strict=True):
         path = item.base_file or ""
         if why:
@@ -201,11 +204,20 @@ def _values_by_slice(
 
 @frozen
 class _FootersOf:
-    """The footers of a table's base files, for one question."""
+    """The footers of a table's base files, and the sums of its own indexes, for one question."""
 
     table: Table
+    slices: FileSlices
     seconds: float
     kept: KeptFacts
+
+    def sums(self, column: Field, paths: Sequence[str]) -> dict[str, FileSum]:
+        """The sums of a column in files, of those that an own index knows."""
+        try:
+            own = None if self.table.disputed else own_indexes_of(self.table, self.slices)
+            return {} if own is None else file_sums(own, column, paths)
+        except TableError:  # the indexes cannot be listed
+            return {}
 
     @property
     def limit(self) -> str:

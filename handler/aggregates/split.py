@@ -118,7 +118,7 @@ def split_aggregates(
     if plan.opened is None:
         raise UnsupportedError(f"the plan of {plan.table} has no table: plan again in this process")
     items = plan.kept if kept is None else kept
-    found = answer_slices(plan.opened.table, plan.instant, items, frozenset(plan.fully_matched), aggregates)
+    found = answer_slices(plan.opened.table, plan.slices, items, frozenset(plan.fully_matched), aggregates)
     return AggregateSplit(
         table=plan.table,
         instant=plan.instant,

@@ -147,7 +147,13 @@ def aggregated(view: View, decision: FilterDecision, question: AggregateQuestion
     items = [view.files.slices[int(matched.slices[place])] for place in places]
     try:
         found = answer_slices(
-            view.opened.table, view.instant, items, frozenset(items), question.aggregates, _SECONDS, kept
+            view.opened.table,
+            view.opened.at(view.as_of).slices,
+            items,
+            frozenset(items),
+            question.aggregates,
+            _SECONDS,
+            kept,
         )
     except SargoError as error:
         return Aggregated(reasons=(str(error),))

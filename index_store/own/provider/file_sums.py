@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,10 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from index_store.own.builders.sketching import ROWS, nulls_field, sketch_field, type_field
 from index_store.own.definition import Entry
-from index_store.own.presence import may_have_indexes
+from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches.sums import SUM, TOTAL
-from index_store.own.store.locations import indexes_of
 from index_store.own.store.own_index import OwnIndex, StatisticsRows
 from index_store.table.file_types import FileType, fit_of
-
-if TYPE_CHECKING:
-    from index_store.table.table import Table
 
 __all__ = ["FileSum", "file_sums"]
 
@@ -43,27 +39,19 @@ class FileSum:
     total: int
 
 
-def file_sums(table: Table, column: Field, paths: Sequence[str]) -> dict[str, FileSum]:
+def file_sums(own: OwnIndexes, column: Field, paths: Sequence[str]) -> dict[str, FileSum]:
     """The sums of a column of integers or decimals in base files, by path, of those that an index knows.
 
     Of several indexes the first that knows a file answers. One that cannot be read answers nothing.
+    Raises TableError when the indexes cannot be listed.
     """
     found: dict[str, FileSum] = {}
-    for index in _indexes_with_sums(table, column):
-        left = [path for path in paths if path not in found]
-        with suppress(SargoError):
-            found.update(_sums_in(index, column, left))
+    for index in own.sketches:
+        if isinstance(index, OwnIndex) and Entry(column.name, SUM) in index.definition.entries:
+            left = [path for path in paths if path not in found]
+            with suppress(SargoError):
+                found.update(_sums_in(index, column, left))
     return found
-
-
-def _indexes_with_sums(table: Table, column: Field) -> list[OwnIndex]:
-    if not may_have_indexes(table):
-        return []
-    try:
-        indexes = [location.index for location in indexes_of(table)]
-    except SargoError:
-        return []
-    return [one for one in indexes if one is not None and Entry(column.name, SUM) in one.definition.entries]
 
 
 def _sums_in(index: OwnIndex, column: Field, paths: Sequence[str]) -> dict[str, FileSum]:
@@ -74,7 +62,7 @@ def _sums_in(index: OwnIndex, column: Field, paths: Sequence[str]) -> dict[str, 
     names = [ROWS, type_field(column.name), nulls_field(column.name), sketch_field(column.name, SUM, TOTAL)]
     return {
         path_of[row]: known
-        for part in index.statistics(names)
+        for part in index.statistics(names, wanted)
         if set(names) <= set(part.columns.column_names)
         for row, known in _known_sums(part, wanted, names, column)
     }

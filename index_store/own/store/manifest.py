@@ -36,6 +36,8 @@ DELTA = pa.schema(
     ]
 )
 MAX_IDS = 2**31
+#: Paths are few where there are more than so many times as many files.
+_FEW = 8
 
 
 @frozen
@@ -102,10 +104,23 @@ def row_indices_of(
     paths: pa.ChunkedArray | pa.Array, sizes: npt.NDArray[np.int64] | None, files: pa.Table
 ) -> npt.NDArray[np.int64]:
     """``(n,)``: the row of each path among the files, -1 for a path that is not there, or has another size."""
-    indices = pc.fill_null(pc.index_in(paths, value_set=files.column("path")), -1)
-    rows: npt.NDArray[np.int64] = np.asarray(indices.to_numpy(), np.int64).copy()
+    rows = _rows_of_few(paths, files) if len(paths) * _FEW < files.num_rows else None
+    if rows is None:
+        indices = pc.fill_null(pc.index_in(paths, value_set=files.column("path")), -1)
+        rows = np.asarray(indices.to_numpy(), np.int64).copy()
     if sizes is not None and files.num_rows:
         rows[(rows >= 0) & (files.column("size").to_numpy()[rows] != sizes)] = -1
+    return rows
+
+
+def _rows_of_few(paths: pa.ChunkedArray | pa.Array, files: pa.Table) -> npt.NDArray[np.int64] | None:
+    """The rows of few paths, without a table of all others; None where a path is given twice."""
+    if len(pc.unique(paths)) < len(paths):
+        return None
+    numbers = pc.index_in(files.column("path"), value_set=paths)
+    found = np.flatnonzero(numbers.is_valid().to_numpy())[::-1]  # of a path that stands twice the first row counts
+    rows = np.full(len(paths), -1, np.int64)
+    rows[numbers.take(pa.array(found)).to_numpy()] = found
     return rows
 
 

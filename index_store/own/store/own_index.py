@@ -10,8 +10,8 @@ together. A file that is damaged or gone raises ``TableError``: then the index a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,11 +23,14 @@ from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition
 from index_store.own.store.folder import Folder
 from index_store.own.store.manifest import ids_of, live_files, row_indices_of
-from index_store.own.store.stored_table import read_groups, read_table
-from index_store.own.store.versions import Latest, Version, latest_versions
+from index_store.own.store.stored_table import StoredTable, read_groups, read_table
+from index_store.own.store.versions import Build, Latest, Version, latest_versions
 from index_store.storage.errors import TableError
 
 __all__ = ["IndexedFiles", "OwnIndex", "StatisticsRows"]
+
+
+Rows = npt.NDArray[np.int64]
 
 
 @frozen
@@ -122,28 +125,37 @@ class OwnIndex:
         names = dict.fromkeys(name for part in self.version.statistics for name in part.columns)
         return tuple(name for name in names if name != FILE_ID)
 
-    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[StatisticsRows]:
+    def statistics(
+        self, columns: Sequence[str] | None = None, some: npt.NDArray[np.bool_] | None = None
+    ) -> Iterator[StatisticsRows]:
         """These columns of statistics (None: all) of every file that the version knows.
 
         Each result has some thousand files with the same columns of the same types, and lacks a column that these files
-        do not have. Raises TableError.
+        do not have. ``some``, ``(n,)``: only of results with one of these files, whatever others they have.
+        Raises TableError.
         """
         row_of_id = np.full(self.version.next_id, -1, np.int64)
         row_of_id[ids_of(self.files)] = np.arange(self.files.num_rows)
+        wanted = None if columns is None else [FILE_ID, *columns]
         for build in self.version.builds:
             for part in build.parts:
-                wanted = None if columns is None else [FILE_ID, *columns]
-                for group in read_groups(self.folder, part, wanted):
-                    ids = ids_of(group)
-                    if len(ids) and (ids.min() < 0 or ids.max() >= build.span):
-                        raise TableError(self.folder.storage.absolute(part.file), "rows of files that are not its own")
-                    rows = row_of_id[ids + build.first_id]
+                rows_of = partial(self._rows_of, row_of_id, build, part)
+                keep = None if some is None else (FILE_ID, _has_one(some, rows_of))
+                for group in read_groups(self.folder, part, wanted, keep):
+                    rows = rows_of(group)
                     live = rows >= 0
                     if live.any():
                         statistics = group.drop_columns([FILE_ID])
                         yield StatisticsRows(
                             rows[live], statistics if live.all() else statistics.filter(pa.array(live))
                         )
+
+    def _rows_of(self, row_of_id: Rows, build: Build, part: StoredTable, group: pa.Table) -> Rows:
+        """The rows in ``files`` of a group of statistics, -1 for a file that the version no longer knows."""
+        ids = ids_of(group)
+        if len(ids) and (ids.min() < 0 or ids.max() >= build.span):
+            raise TableError(self.folder.storage.absolute(part.file), "rows of files that are not its own")
+        return row_of_id[ids + build.first_id]
 
     def partition_aggregates(self) -> list[pa.Table]:
         """The aggregates of partitions, a table for each build that has some.
@@ -158,3 +170,13 @@ class OwnIndex:
     def is_aggregated(self) -> bool:
         """Whether ``partition_aggregates`` covers every file that the version knows."""
         return all(build.aggregates for build in self.version.builds)
+
+
+def _has_one(some: npt.NDArray[np.bool_], rows_of: Callable[[pa.Table], Rows]) -> Callable[[pa.Table], bool]:
+    """Whether a group has one of these files."""
+
+    def has_one(group: pa.Table) -> bool:
+        rows = rows_of(group)
+        return bool(some[rows[rows >= 0]].any())
+
+    return has_one

@@ -22,15 +22,27 @@ from pyarrow import parquet
 from evaluator.language.records import frozen
 from index_store.formats.bounded.parquet_bounds import check_chunk, read_footer
 from index_store.own.store.folder import Folder
+from index_store.storage.byte_source import ByteSource
 from index_store.storage.errors import FormatError, TableError
 
-__all__ = ["StoredTable", "TableWriter", "begin_tables", "read_groups", "read_table", "stored_size", "write_table"]
+__all__ = [
+    "Keep",
+    "StoredTable",
+    "TableWriter",
+    "begin_tables",
+    "read_groups",
+    "read_table",
+    "stored_size",
+    "write_table",
+]
 
 #: The size of a row group: at most so many rows, or bytes of Arrow.
 GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
 #: What a column of a row group inflates to at most.
 MAX_GROUP = 8 * GROUP_BYTES
 _MAGIC = b"PAR1"
+#: A column, and whether a row group with these values of it is read.
+Keep = tuple[str, Callable[[pa.Table], bool]]
 
 
 @frozen
@@ -166,8 +178,13 @@ def read_table(folder: Folder, stored: StoredTable, columns: Sequence[str] | Non
     return pa.concat_tables(groups)
 
 
-def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-    """The same, one row group after the other; at least one table, which may have no rows."""
+def read_groups(
+    folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None, keep: Keep | None = None
+) -> Iterator[pa.Table]:
+    """The same, one row group after the other; at least one table without ``keep``, which may have no rows.
+
+    ``keep``: a column, and whether a row group with these values of it is wanted. Of the others it alone is read.
+    """
     path = folder.storage.absolute(stored.file)
     wanted = [name for name in stored.columns if columns is None or name in columns]
     try:
@@ -182,25 +199,40 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
             leaves = _leaves(metadata)
             if metadata.num_rows != stored.rows or list(leaves) != list(stored.columns):
                 raise FormatError("not the table that was written")
-            if not metadata.num_row_groups:
+            if not metadata.num_row_groups and keep is None:
                 yield metadata.schema.to_arrow_schema().empty_table().select(wanted)
+            file = _OpenTable(source, stored, metadata, leaves)
             for group in range(metadata.num_row_groups):
-                image = mmap.mmap(-1, stored.size)  # only what is written to it takes memory
-                for name in wanted:
-                    parts = []
-                    for start, size in _ranges(metadata, group, leaves[name]):
-                        data = source.read_at(start, size)
-                        check_chunk(data, MAX_GROUP)
-                        image[start : start + len(data)] = data
-                        parts.append(data)
-                    if _digest(parts) != stored.columns[name][group]:
-                        raise FormatError(f"column {name} is damaged")
-                file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(image)), metadata=metadata)
-                yield file.reader.read_row_group(
-                    group, column_indices=[leaf for name in wanted for leaf in leaves[name]]
-                ).select(wanted)
+                if keep is None or keep[1](file.read(group, [keep[0]])):
+                    yield file.read(group, wanted)
     except (FormatError, pa.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
         raise TableError(path, f"damaged: {error}") from error
+
+
+@frozen(eq=False)
+class _OpenTable:
+    """An open file whose footer is the one that was written."""
+
+    source: ByteSource
+    stored: StoredTable
+    metadata: Any
+    leaves: Mapping[str, list[int]]
+
+    def read(self, group: int, names: Sequence[str]) -> pa.Table:
+        """Columns of a row group, none decoded before its digest matches."""
+        image = mmap.mmap(-1, self.stored.size)  # only what is written to it takes memory
+        for name in names:
+            parts = []
+            for start, size in _ranges(self.metadata, group, self.leaves[name]):
+                data = self.source.read_at(start, size)
+                check_chunk(data, MAX_GROUP)
+                image[start : start + len(data)] = data
+                parts.append(data)
+            if _digest(parts) != self.stored.columns[name][group]:
+                raise FormatError(f"column {name} is damaged")
+        file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(image)), metadata=self.metadata)
+        indices = [leaf for name in names for leaf in self.leaves[name]]
+        return file.reader.read_row_group(group, column_indices=indices).select(names)
 
 
 def _described(path: Path, file: str) -> StoredTable:

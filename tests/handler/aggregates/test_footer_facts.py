@@ -33,7 +33,7 @@ def footers_read(monkeypatch):
 
 def answers(opened, asked, kept=None):
     items = list(opened.at().slices)
-    return answer_slices(opened.table, None, items, frozenset(items), asked, kept=kept)
+    return answer_slices(opened.table, opened.at().slices, items, frozenset(items), asked, kept=kept)
 
 
 @settings(
@@ -70,9 +70,9 @@ def test_a_question_goes_on_where_the_time_of_the_one_before_was_over(folders, f
     opened, kept = written(next(folders), [(ROWS, {})] * 3), KeptFacts()
     items = list(opened.at().slices)
     assert answers(opened, [COUNT], kept).totals == (6,)
-    found = answer_slices(opened.table, None, items, frozenset(items), [COUNT], seconds=0, kept=kept)
+    found = answer_slices(opened.table, opened.at().slices, items, frozenset(items), [COUNT], seconds=0, kept=kept)
     assert (found.totals, found.scanned) == ((6,), ())
-    found = answer_slices(opened.table, None, items, frozenset(items), [MIN_I], seconds=0, kept=kept)
+    found = answer_slices(opened.table, opened.at().slices, items, frozenset(items), [MIN_I], seconds=0, kept=kept)
     assert {one.reason for one in found.scanned} == {"the limit of 4096 footers, 0 seconds, 32 MiB is reached"}
     assert len(footers_read) == 3
 

@@ -11,14 +11,16 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler import open_table, prune
+from handler.aggregates import answers
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.split import split_aggregates
 from handler.indexes.operations import IndexWork
 from handler.sql.parsing import parse
-from index_store.own.provider import file_sums as file_sums_module
 from index_store.own.sketches import parse_sketch
+from index_store.own.store import stored_table
+from index_store.storage.errors import TableError
 from tests.handler.aggregates.table_aggregates import TableRows
 from tests.handler.aggregates.test_random_files import CONDITIONS, SPARK, columns_of_a_file, of_rows, written
 from tests.handler.aggregates.test_real_tables import ARCHIVES, check, states, unpack
@@ -120,6 +122,25 @@ def test_an_index_that_does_not_agree_with_the_footer_answers_nothing(folders, c
     assert len(split.answered) == (reason is None)
 
 
+def test_of_a_large_index_the_row_groups_with_the_files_are_read(folders, monkeypatch):
+    """Its other row groups may be damaged."""
+    monkeypatch.setattr(stored_table, "GROUP_ROWS", 2)
+    folder = next(folders)
+    numbers = [file_of(i=pa.array([number, None, -1], pa.int32())) for number in range(7)]
+    opened = indexed(folder, numbers)
+    plan, items = prune(opened, "TRUE"), list(opened.at().slices)
+    assert split_aggregates(plan, SUMS[:1]).totals == (sum(range(7)) - 7,)
+    read = []
+    whole = stored_table._OpenTable.read
+    monkeypatch.setattr(
+        stored_table._OpenTable,
+        "read",
+        lambda self, group, names: read.append((group, len(names))) or whole(self, group, names),
+    )
+    assert split_aggregates(plan, SUMS[:1], [items[3]]).totals == (2,)
+    assert read == [(0, 1), (1, 1), (1, 5), (2, 1), (3, 1)]
+
+
 def test_a_damaged_index_and_one_that_cannot_be_listed_answer_nothing(folders, monkeypatch):
     folder = next(folders)
     opened = indexed(folder, [file_of()])
@@ -132,10 +153,10 @@ def test_a_damaged_index_and_one_that_cannot_be_listed_answer_nothing(folders, m
     split = split_aggregates(prune(open_table(folder, cache=None), "TRUE"), SUMS)
     assert split.answered == ()
 
-    def fails(_):
-        raise SargoError("no listing")
+    def fails(table, _):
+        raise TableError(table.path, "no listing")
 
-    monkeypatch.setattr(file_sums_module, "indexes_of", fails)
+    monkeypatch.setattr(answers, "own_indexes_of", fails)
     assert split_aggregates(prune(opened, "TRUE"), SUMS).answered == ()
 
 

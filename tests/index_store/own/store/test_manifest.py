@@ -18,6 +18,7 @@ from index_store.own.store.manifest import FileList, compose, live_files, row_in
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
+from tests.sampling import examples
 
 PATHS = [f"p={number % 3}/f{number}_0-1-0_20260101.parquet" for number in range(12)]
 
@@ -129,6 +130,23 @@ def test_a_file_that_grew_is_another_file():
     files = with_ids(listed({"a": 1, "b": 2}))
     assert row_indices_of(pa.array(["b", "a", "c"]), np.array([2, 3, 1]), files).tolist() == [1, -1, -1]
     assert row_indices_of(pa.array(["b", "a", "c"]), None, files).tolist() == [1, 0, -1]
+
+
+@settings(max_examples=examples(30, at_night=1000), deadline=None)
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=120),
+    st.lists(st.integers(0, 60), max_size=12),
+    st.booleans(),
+)
+def test_few_paths_are_found_as_many_are(stored, asked, is_sized):
+    """The first file of a path counts, also where a path stands twice on either side."""
+    paths, names = ([f"p{number}" for number in numbers] for numbers in (stored, asked))
+    files = with_ids(pa.table([paths, list(range(len(paths))), ["1"] * len(paths)], schema=TABLE_FILES))
+    sizes = np.arange(len(names)) if is_sized else None
+    expected = [paths.index(name) if name in paths else -1 for name in names]
+    if is_sized:
+        expected = [row if row == size else -1 for size, row in enumerate(expected)]
+    assert row_indices_of(pa.array(names, pa.string()), sizes, files).tolist() == expected
 
 
 def test_ids_do_not_run_over():
