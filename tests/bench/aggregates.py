@@ -4,6 +4,7 @@
     all       count, min and max of a date and of a number, without a condition: no file is read
     range     the same where the number is in a range that holds on all rows of most kept files: two files are read
     nothing   the same with a text among the columns, of which no footer has the exact bounds: what looking costs
+    sum       the sum of the number, which an own index has: no file is read
     again     a sidecar's second question about the same files, whose footers it has read, beside the first
 
 CPU time of this process and of Spark's JVM, and wall clock, each the median of calls that take turns, from the path to
@@ -32,6 +33,7 @@ from handler import open_table
 from handler.aggregates.aggregate import Aggregate
 from handler.aggregates.answers import answer_slices
 from handler.aggregates.footer_facts import KeptFacts
+from handler.indexes.operations import IndexWork
 from handler.spark import aggregate, read
 from tests.handler.plain_table import plain_table
 
@@ -53,6 +55,7 @@ QUESTIONS = {
     "all": (ASKED, None),
     "range": (ASKED, f"fare >= {ROWS // 2} AND fare < {LAST - ROWS // 2}"),
     "nothing": (ASKED | {"name": "max(name)"}, None),
+    "sum": ({"total": "sum(fare)"}, None),
 }
 
 Row = tuple[str, str, str]
@@ -63,6 +66,7 @@ def run() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = str(plain_table(Path(folder) / "trips", list(_files()), "p", json.dumps(SCHEMA)))
         yield _again(path)
+        IndexWork(path).create(["fare"], ["sum"])
         if shutil.which("java") is None:
             return
         spark = (
