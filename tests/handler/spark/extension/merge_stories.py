@@ -125,7 +125,16 @@ def _story(stories: Stories, name: str, columns: tuple[str, ...], settings: Mapp
     def told() -> Outcome:
         with stories.set(**settings):
             frame = stories.spark.read.format("hudi").load(f"{stories.work}/{name}")
-            outcome = stories.compare(lambda: frame.where("i > 3").selectExpr(*columns))
+
+            def made() -> DataFrame:
+                return frame.where("i > 3").selectExpr(*columns)
+
+            with stories.set(spark__sargo__enabled="false"):
+                try:
+                    made().collect()
+                except Exception as error:  # with 0.15.0, of columns that came later
+                    return {"fails_in_hudi": str(error)[:2000]}
+            outcome = stories.compare(made)
         return outcome | {"reasons": [why for why in reasons(stories.spark) if "row by row" in why]}
 
     return told

@@ -324,6 +324,10 @@ def test_tables_to_merge_have_log_files(outcomes: Outcomes, table: str) -> None:
 @pytest.mark.parametrize("name", MERGES)
 def test_base_files_decoded_by_columns_are_merged_as_those_decoded_by_rows(outcomes: Outcomes, name: str) -> None:
     outcome = outcomes[name]
+    if "fails_in_hudi" in outcome:
+        assert outcomes["release"]["hudi"] == "0.15.0"
+        assert "with later columns" in name
+        return
     assert outcome["equal"], outcome
     assert outcome["rows"] > 300
     assert not outcome["reasons"], "they are decoded by rows"
