@@ -36,6 +36,7 @@ from evaluator.evaluation.pruning_formula import (
     Symbol,
     Within,
 )
+from evaluator.evaluation.row_order import ascending
 from evaluator.evaluation.single_bounds import (
     Where,
     code_of,
@@ -75,12 +76,12 @@ def search(formula: Formula, n: int, evaluate_opaque: EvaluateOpaque) -> npt.NDA
         return np.arange(n if formula else 0, dtype=np.int64)
     with masks_of(n) as masks:
         selected = _Search(n, evaluate_opaque, masks).select(formula)
-        return nonzero(selected) if selected.dtype == np.bool_ else np.sort(selected).astype(np.int64)
+        return nonzero(selected) if selected.dtype == np.bool_ else ascending(selected).astype(np.int64)
 
 
 def _union(parts: Sequence[Rows]) -> Rows:
     """All rows that occur, each once, ascending."""
-    rows = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+    rows = ascending(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
     return rows[np.concatenate(([True], rows[1:] != rows[:-1]))] if len(rows) else rows
 
 

@@ -5,8 +5,8 @@
     intervals    the slices whose range meets an interval (``interval_index``)
     zone_map     the least lower and the greatest upper code of each run of 1,024 slices
 
-The index changes no answer: an evaluation with it equals one without it, bit for bit. ``indexing.indexed`` builds it;
-this module holds the values only. An index takes 14 bytes per slice, and 18 where some slices are wide.
+The index changes no answer: an evaluation with it equals one without it, bit for bit. ``indexing.with_index`` builds
+it; this module holds the values only. An index takes 14 bytes per slice, and 18 where some slices are wide.
 
 ``to_arrays`` takes an index apart into arrays that can be written to a file. ``from_arrays`` puts one together again;
 its arrays may be views of a file that is mapped into memory. Where no slice is wide, the order of the interval index is
