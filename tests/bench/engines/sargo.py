@@ -20,6 +20,7 @@ from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
+from evaluator.statistics.codes import code_offsets
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics, array_dtype, filler
 from evaluator.statistics.distrust import all_null
@@ -117,9 +118,9 @@ def _without_look_ups(index: ColumnIndex | None) -> ColumnIndex | None:
         index,
         intervals=IntervalIndex(
             order[:0],
-            lo=none,
             hi=none,
-            reach=none,
+            starts=code_offsets(none),
+            reach=code_offsets(none),
             wide=order,
             wide_lo=index.lo.codes[order],
             wide_hi=index.hi.codes[order],
