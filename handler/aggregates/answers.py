@@ -114,7 +114,7 @@ def answer_slices(
     answered: list[AnsweredSlice] = []
     scanned: list[ScannedSlice] = []
     totals: list[Any] = [None] * len(resolved)
-    source = _FootersOf(table, slices, seconds, KeptFacts() if kept is None else kept)
+    source = _Sources(table, slices, seconds, KeptFacts() if kept is None else kept)
     for item, found in _values_by_slice(table, values, items, matched, resolved, columns, source):
         if isinstance(found, str):
             scanned.append(ScannedSlice(item, found))
@@ -176,7 +176,7 @@ def _values_by_slice(
     matched: Collection[FileSlice],
     aggregates: Sequence[Aggregate],
     columns: Sequence[Field | None],
-    source: _FootersOf,
+    source: _Sources,
 ) -> Iterator[tuple[FileSlice, tuple[Any, ...] | str]]:
     """Each slice with the exact value of each aggregate, or with the reason why it is scanned."""
     changes = values.schema.resolve(_CHANGES, case_sensitive=True) is not None
@@ -203,7 +203,7 @@ def _values_by_slice(
 
 
 @frozen
-class _FootersOf:
+class _Sources:
     """The footers of a table's base files, and the sums of its own indexes, for one question."""
 
     table: Table

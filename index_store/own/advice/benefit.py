@@ -35,7 +35,6 @@ from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.bloom_filter import BloomFilter
-from index_store.own.sketches.sums import SUM
 from index_store.own.store.merged_slices import is_merged
 from index_store.own.store.own_index import OwnIndex, StatisticsRows
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -110,7 +109,7 @@ def _score_of(
     table: Table, index: _OneEntry, slices: FileSlices, drawn: npt.NDArray[np.intp]
 ) -> SelectivityScore | None:
     on, sketch = index.entry.on, parse_sketch(index.entry.sketch)
-    if sketch.name == SUM:
+    if not sketch.skips_files:
         return None
     if isinstance(sketch, BloomFilter):
         return score_of_filters(_rates(index, sketch)[drawn])

@@ -27,7 +27,6 @@ from index_store.own.builders.sketching import ROWS, SketchPlan, Target
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.provider.per_file_statistics import per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn
-from index_store.own.sketches.sums import SUM
 from index_store.own.store.own_index import IndexedFiles
 from index_store.storage.errors import naming_column
 
@@ -78,7 +77,7 @@ class SketchIndex:
         target = self.target(column.name)
         if target is None or (filters and not self.has_filters(column)):
             return None
-        sketches = tuple([one for one in target.sketches if one.is_filter is filters and one.name != SUM])
+        sketches = tuple([one for one in target.sketches if one.skips_files and one.is_filter is filters])
         return self._read(
             Target(target.on, sketches),
             column,

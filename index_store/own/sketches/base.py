@@ -156,6 +156,8 @@ class Sketch(Protocol):
     from_footers: bool
     #: Whether it answers look-ups only: then it is not read for any other question.
     is_filter: bool
+    #: Whether filters can skip files by it: one that says nothing of single values is not read for them.
+    skips_files: bool
 
     def why_not(self, of: Type) -> str:
         """Why columns of this type cannot have the sketch, or ""."""

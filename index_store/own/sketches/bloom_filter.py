@@ -66,6 +66,7 @@ class BloomFilter:
     fields = (pa.field("bits", pa.large_binary()), pa.field("hashes", pa.int8()), pa.field("distinct", pa.int64()))
     from_footers = False
     is_filter = True
+    skips_files = True
 
     def __init__(self, fpp: float | None, size: int | None) -> None:
         self.fpp, self.size = fpp, size

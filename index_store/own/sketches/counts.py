@@ -41,6 +41,7 @@ class NullCount:
     fields: tuple[pa.Field, ...] = ()
     from_footers = True
     is_filter = False
+    skips_files = True
 
     def why_not(self, of: Type) -> str:
         del of
@@ -69,6 +70,7 @@ class NanCount:
     fields = (pa.field("nans", pa.int64()),)
     from_footers = False
     is_filter = False
+    skips_files = True
 
     def why_not(self, of: Type) -> str:
         return "" if of.kind.is_fractional else f"values of type {of} are never NaN"

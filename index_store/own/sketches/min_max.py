@@ -46,6 +46,7 @@ class MinMax:
     fields = (pa.field("lo", pa.large_binary()), pa.field("hi", pa.large_binary()))
     from_footers = True
     is_filter = False
+    skips_files = True
 
     def why_not(self, of: Type) -> str:
         return "" if of.kind is not Kind.OTHER else f"values of type {of} have no order"

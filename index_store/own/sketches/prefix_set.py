@@ -45,6 +45,7 @@ class PrefixSet:
     fields = (pa.field("prefixes", pa.list_(pa.large_binary())), pa.field("whole", pa.list_(pa.large_binary())))
     from_footers = False
     is_filter = False
+    skips_files = True
 
     def __init__(self, limit: int, length: int) -> None:
         self.limit, self.length = limit, length

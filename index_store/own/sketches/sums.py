@@ -40,6 +40,7 @@ class Sum:
     fields = (pa.field(TOTAL, pa.decimal128(_DIGITS, 0)),)
     from_footers = False
     is_filter = False
+    skips_files = False
 
     def why_not(self, of: Type) -> str:
         return "" if _is_summed(of) else f"values of type {of} have no exact sum: integers and decimals have"

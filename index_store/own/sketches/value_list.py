@@ -48,6 +48,7 @@ class ValueList:
     fields: tuple[pa.Field, ...] = (pa.field("values", pa.list_(pa.large_binary())),)
     from_footers = False
     is_filter = False
+    skips_files = True
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
