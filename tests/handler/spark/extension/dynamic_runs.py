@@ -75,22 +75,36 @@ def hudi_session(jar: str, home: Path) -> SparkSession:
     return session([jar, RELEASES["1.2.0"].jar], extensions, home)
 
 
-def scans(plan: Any) -> Iterator[Any]:
-    """The nodes of a physical plan that ran and read files, with those of its finished stages and scalar subqueries."""
+def nodes(plan: Any, *, subqueries: bool) -> Iterator[Any]:
+    """The nodes of a physical plan that ran, with those of its finished stages, and of scalar subqueries if asked."""
     name = plan.getClass().getSimpleName()
     if name == "AdaptiveSparkPlanExec":
-        yield from scans(plan.executedPlan())
+        yield from nodes(plan.executedPlan(), subqueries=subqueries)
     elif name.endswith("QueryStageExec"):
-        yield from scans(plan.plan())
+        yield from nodes(plan.plan(), subqueries=subqueries)
     else:
-        if name in ("FileSourceScanExec", "DynamicScan"):
-            yield plan
-        children, subqueries = plan.children(), plan.subqueries()
-        for i in range(children.size()):
-            yield from scans(children.apply(i))
-        for i in range(subqueries.size()):
-            if subqueries.apply(i).name().startswith(("subquery", "scalar-subquery")):
-                yield from scans(subqueries.apply(i))
+        yield plan
+        below, others = plan.children(), plan.subqueries()
+        for i in range(below.size()):
+            yield from nodes(below.apply(i), subqueries=subqueries)
+        for i in range(others.size() if subqueries else 0):
+            if others.apply(i).name().startswith(("subquery", "scalar-subquery")):
+                yield from nodes(others.apply(i), subqueries=True)
+
+
+def scans(plan: Any) -> Iterator[Any]:
+    """The nodes of a physical plan and its scalar subqueries that read files."""
+    return (one for one in nodes(plan, subqueries=True) if _name(one) in ("FileSourceScanExec", "DynamicScan"))
+
+
+def rows_exchanged(plan: Any) -> int:
+    """How many rows the exchanges of a physical plan wrote, without those of its subqueries."""
+    exchanges = (one for one in nodes(plan, subqueries=False) if _name(one) == "ShuffleExchangeExec")
+    return sum(int(exchange.metrics().apply("shuffleRecordsWritten").value()) for exchange in exchanges)
+
+
+def _name(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
 
 
 def files_read(frame: Any, table: str) -> int:
@@ -116,11 +130,13 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
     try:
         frame = spark.sql(story.sql)
         rows = sorted(repr(tuple(row)) for row in frame.collect())
-        nodes = list(scans(frame._jdf.queryExecution().executedPlan()))
-        own = sum(str(scan).count("dynamicpruning") for scan in nodes)
-        names = [scan.nodeName() for scan in nodes]
-        sent = [class_sent(spark, scan) for scan in nodes if scan.getClass().getSimpleName() == "DynamicScan"]
-        return {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
+        plan = frame._jdf.queryExecution().executedPlan()
+        read = list(scans(plan))
+        own = sum(str(scan).count("dynamicpruning") for scan in read)
+        names = [scan.nodeName() for scan in read]
+        sent = [class_sent(spark, scan) for scan in read if _name(scan) == "DynamicScan"]
+        told = {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
+        return {**told, "exchanged": rows_exchanged(plan)}
     except Exception as error:
         return {
             "error": f"{type(error).__name__}: {str(error)[:2000]}",
@@ -128,6 +144,7 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
             "files": -1,
             "names": [],
             "sent": [],
+            "exchanged": -1,
         }
     finally:
         for key in settings:

@@ -66,6 +66,43 @@ def test_keys_that_skip_nothing_again_and_again_are_not_asked_about_but_others_o
     assert found["files of another side"] == (8 if way == "plain shuffled" else 2)
 
 
+#: Story -> how many rows its exchanges write in ways that exchange both sides, at least and at most: the keys and their
+#: rows, for some shapes twice, and more where a Bloom filter stands for the keys.
+EXCHANGED = {
+    "inner": (4, 4),
+    "left semi": (4, 4),
+    "NULL keys": (4, 4),
+    "bigint": (4, 4),
+    "int against bigint": (5, 5),
+    "text": (5, 5),
+    "date": (4, 4),
+    "timestamp": (4, 4),
+    "decimal": (4, 4),
+    "a filter of its own": (3, 3),
+    "merged rows": (4, 4),
+    "an aggregate between, by the key": (4, 4),
+    "distinct rows between": (6, 6),
+    "a window between, by the key": (4, 4),
+    "thousands of integers": (3002, 3040),
+    "thousands of bigints": (3002, 3040),
+    "thousands of dates": (3002, 3040),
+    "more keys than are taken": (1_100_800, 1_100_800),
+}
+
+
+@pytest.mark.parametrize("way", ["shuffled", "plain shuffled"])
+@pytest.mark.parametrize("story", EXCHANGED)
+def test_rows_without_a_key_are_not_exchanged(results, story, way):
+    least, most = EXCHANGED[story]
+    assert least <= results[story][way]["exchanged"] <= most
+
+
+@pytest.mark.parametrize("way", ["broadcast", "plain broadcast"])
+def test_rows_without_a_key_of_a_broadcast_are_not_exchanged(results, way):
+    for story in ("an aggregate between, by the key", "distinct rows between", "a window between, by the key"):
+        assert (results[story][way]["exchanged"], results[story]["without"]["exchanged"]) == (2, 800), story
+
+
 def test_a_scan_that_waited_for_a_value_says_what_it_left(results):
     names = [name for name in results["a value"]["broadcast"]["names"] if name.startswith("DynamicScan")]
     assert [name.rpartition(", ")[2] for name in names] == ["1 by values"]

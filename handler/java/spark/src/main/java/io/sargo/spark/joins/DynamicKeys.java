@@ -171,16 +171,18 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         NarrowedIndex index,
         List<Expression> filters,
         Expression key,
-        List<Join> passed) {
+        List<LogicalPlan> passed) {
       DynamicPruningSubquery subquery = null;
       if (isBroadcast && waits(index, passed)) {
         subquery = KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
+        subquery = passesExchange(passed) ? KeySubquery.losingRows(subquery) : subquery;
       } else if (!isBroadcast && !hasPartitions(scan, index, key)) {
         subquery =
             KeySource.of(side.other, side.otherKeys.get(i)).stream()
                 .filter(source -> pays(source.plan, index, filters))
                 .findFirst()
                 .map(source -> KeySubquery.ofKeys(key, source.plan, source.key))
+                .map(KeySubquery::losingRows)
                 .orElse(null);
       }
       if (subquery == null) {
@@ -191,14 +193,21 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       UselessKeys useless =
           isKnownLater ? UselessKeys.of(index, key, side.other) : UselessKeys.of(index, key);
       useless.comeFrom(subquery.exprId());
-      return useless.mayAsk() ? new Filter(subquery, scan) : scan;
+      return useless.mayAsk() || KeySubquery.losesRows(subquery) && useless.haveLostRows()
+          ? new Filter(subquery, scan)
+          : scan;
     }
 
     /** Whether a scan is to wait for a broadcast, which no later rule has in time. */
-    private boolean waits(NarrowedIndex index, List<Join> passed) {
+    private boolean waits(NarrowedIndex index, List<LogicalPlan> passed) {
       return !narrowsByBroadcasts()
-          || passed.stream().anyMatch(broadcasts::isShuffled)
-              && index.sizeInBytes() >= DynamicSettings.minBytes(session);
+          || passesExchange(passed) && index.sizeInBytes() >= DynamicSettings.minBytes(session);
+    }
+
+    /** Whether the rows of the scan are exchanged before they come to the join. */
+    private boolean passesExchange(List<LogicalPlan> passed) {
+      return passed.stream()
+          .anyMatch(node -> !(node instanceof Join) || broadcasts.isShuffled((Join) node));
     }
 
     /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */

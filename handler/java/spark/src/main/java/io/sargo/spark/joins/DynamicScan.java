@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -18,7 +19,10 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.execution.CollapseCodegenStages;
+import org.apache.spark.sql.execution.ColumnarToRowExec;
 import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.InSubqueryExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
@@ -38,6 +42,9 @@ import scala.Option;
  * from a scan of its own, a copy of {@code scan} over a {@link LateIndex}: so they are read, split
  * and counted as those of any scan, and no code of this class runs in an executor. It has no
  * children, because nothing but this copy may run.
+ *
+ * <p>Where {@code rows} is not null, rows without a key are lost as well ({@link KeyRows}), before
+ * they are exchanged for a join that would lose them.
  */
 public final class DynamicScan extends ListPlan {
   private static final long serialVersionUID = 1;
@@ -45,6 +52,7 @@ public final class DynamicScan extends ListPlan {
 
   private final FileSourceScanExec scan;
   private final Expression condition;
+  private final Expression rows;
 
   /**
    * Not this node's own lock: Spark holds that one while a subquery runs, which asks for metrics.
@@ -54,11 +62,18 @@ public final class DynamicScan extends ListPlan {
   private transient volatile LateIndex index;
   private transient FileSourceScanExec own;
   private transient boolean isNarrowed;
+  private transient SparkPlan filtered;
 
-  /** The scan is over a {@link NarrowedIndex} and has no subquery of its own. */
-  public DynamicScan(FileSourceScanExec scan, Expression condition) {
+  /**
+   * The scan is over a {@link NarrowedIndex} and has no subquery of its own.
+   *
+   * @param rows what its rows must satisfy, too, where they are lost without a key; null where they
+   *     are not
+   */
+  public DynamicScan(FileSourceScanExec scan, Expression condition, Expression rows) {
     this.scan = scan;
     this.condition = UnexplainedKeys.in(condition);
+    this.rows = rows;
   }
 
   private FileSourceScanExec own() {
@@ -105,6 +120,60 @@ public final class DynamicScan extends ListPlan {
     }
   }
 
+  /** The rows that are left of the scan over what is left. */
+  private SparkPlan filtered() {
+    FileSourceScanExec left = narrowed();
+    synchronized (lock) {
+      if (filtered == null) {
+        filtered = session().withActive(() -> filtered(left));
+      }
+      return filtered;
+    }
+  }
+
+  private SparkPlan filtered(FileSourceScanExec left) {
+    SparkPlan read = left.supportsColumnar() ? new ColumnarToRowExec(left) : left;
+    FilterExec seen = new FilterExec(rows, read);
+    FilterExec kept = seen;
+    for (Expression one : Conditions.conjuncts(condition)) {
+      if (inner(one) instanceof InSubqueryExec) {
+        InSubqueryExec subquery = (InSubqueryExec) inner(one);
+        Expression ofRow = ofRow(subquery);
+        if (ofRow != null) {
+          kept = new FilterExec(ofRow, kept);
+          UselessKeys.of(planned(), subquery.child(), subquery.exprId())
+              .losesRows(rowsOf(seen), rowsOf(kept));
+        }
+      }
+    }
+    return new CollapseCodegenStages(new AtomicInteger()).apply(kept);
+  }
+
+  /** The condition that a row has a key of a subquery; null without one. */
+  private static Expression ofRow(InSubqueryExec subquery) {
+    try {
+      List<Object> keys = keys(subquery);
+      return keys != null && KeyRows.canFilter(subquery.child())
+          ? KeyRows.condition(subquery.child(), keys)
+          : null;
+    } catch (RuntimeException | LinkageError e) {
+      LOG.warn("sargo: no rows lost by a subquery, because of {}", e.toString(), e);
+      return null;
+    }
+  }
+
+  private static SQLMetric rowsOf(FilterExec filter) {
+    return filter.metrics().apply("numOutputRows");
+  }
+
+  /** Null if they are not known, or may not be all. */
+  private static List<Object> keys(InSubqueryExec subquery) {
+    Option<Object[]> keys = subquery.values();
+    return keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS
+        ? Arrays.asList(keys.get())
+        : null;
+  }
+
   private static Expression inner(Expression one) {
     return one instanceof DynamicPruningExpression ? ((DynamicPruningExpression) one).child() : one;
   }
@@ -114,13 +183,11 @@ public final class DynamicScan extends ListPlan {
       Expression inner = inner(one);
       if (inner instanceof InSubqueryExec) {
         Expression key = ((InSubqueryExec) inner).child();
-        Option<Object[]> keys = ((InSubqueryExec) inner).values();
-        if (keys.isDefined() && keys.get().length <= KeySubquery.MAX_KEYS) {
+        List<Object> keys = keys((InSubqueryExec) inner);
+        if (keys != null) {
           ExprId subquery = ((InSubqueryExec) inner).exprId();
           index.narrow(
-              KeyCondition.of(key, Arrays.asList(keys.get())),
-              UselessKeys.of(planned(), key, subquery),
-              "keys");
+              KeyCondition.of(key, keys), UselessKeys.of(planned(), key, subquery), "keys");
         }
       } else {
         narrowByValues(inner);
@@ -167,7 +234,7 @@ public final class DynamicScan extends ListPlan {
 
   @Override
   public RDD<InternalRow> doExecute() {
-    return narrowed().execute();
+    return rows == null ? narrowed().execute() : filtered().execute();
   }
 
   @Override
@@ -177,7 +244,7 @@ public final class DynamicScan extends ListPlan {
 
   @Override
   public boolean supportsColumnar() {
-    return scan.supportsColumnar();
+    return rows == null && scan.supportsColumnar();
   }
 
   @Override
@@ -210,7 +277,8 @@ public final class DynamicScan extends ListPlan {
   public SparkPlan doCanonicalize() {
     return new DynamicScan(
         (FileSourceScanExec) scan.canonicalized(),
-        byPlace(condition, attributes()).canonicalized());
+        byPlace(condition, attributes()).canonicalized(),
+        rows == null ? null : byPlace(rows, attributes()).canonicalized());
   }
 
   @Override
@@ -222,12 +290,12 @@ public final class DynamicScan extends ListPlan {
 
   @Override
   public int productArity() {
-    return 2;
+    return 3;
   }
 
   @Override
   public Object productElement(int n) {
-    return n == 0 ? scan : condition;
+    return n == 0 ? scan : n == 1 ? condition : rows;
   }
 
   @Override
@@ -239,12 +307,13 @@ public final class DynamicScan extends ListPlan {
   public boolean equals(Object other) {
     return other instanceof DynamicScan
         && scan.equals(((DynamicScan) other).scan)
-        && condition.equals(((DynamicScan) other).condition);
+        && condition.equals(((DynamicScan) other).condition)
+        && Objects.equals(rows, ((DynamicScan) other).rows);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(scan, condition);
+    return Objects.hash(scan, condition, rows);
   }
 
   /** The condition with columns that have the number of their place in the output. */

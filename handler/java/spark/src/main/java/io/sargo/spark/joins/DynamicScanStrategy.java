@@ -16,6 +16,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.FileSourceScanExec;
@@ -34,7 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All of them narrow the scan, one after the other. They are left out, for they change no row of
  * the query, where the scan has subqueries of its own, of a partition column. None may stay a
- * filter of rows: with more keys than are taken to the driver it would lose some.
+ * filter of rows: with more keys than are taken to the driver it would lose some. Where rows
+ * without a key are lost before an exchange, the scan does it, and takes the filter's conditions.
  */
 public final class DynamicScanStrategy extends ListStrategy {
   private static final long serialVersionUID = 1;
@@ -116,11 +118,26 @@ public final class DynamicScanStrategy extends ListStrategy {
     if (left instanceof FileSourceScanExec) {
       FileSourceScanExec scan = withoutSubqueries((FileSourceScanExec) left);
       if (isOwn(scan)) {
+        boolean losesRows = dynamic.stream().anyMatch(KeySubquery::losesRows);
         dynamic.addAll(ofValues(scan, rest));
-        left = dynamic.isEmpty() ? left : new DynamicScan(scan, and(dynamic));
+        List<Expression> ofRows = losesRows ? known(rest) : Collections.emptyList();
+        rest.removeAll(ofRows);
+        left = dynamic.isEmpty() ? left : scanned(scan, dynamic, losesRows ? ofRows : null);
       }
     }
     return rest.isEmpty() ? left : new FilterExec(and(rest), left);
+  }
+
+  private static SparkPlan scanned(
+      FileSourceScanExec scan, List<Expression> dynamic, List<Expression> ofRows) {
+    Expression rows =
+        ofRows == null ? null : ofRows.isEmpty() ? Literal.TrueLiteral() : and(ofRows);
+    return new DynamicScan(scan, and(dynamic), rows);
+  }
+
+  /** The conditions that need nothing of the running query. */
+  private static List<Expression> known(List<Expression> conditions) {
+    return conditions.stream().filter(Conditions::isUsable).collect(Collectors.toList());
   }
 
   /** The conditions by scalar subqueries, with the names that the scan gives to its columns. */

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
 import org.apache.spark.sql.types.DataTypes;
 import scala.Option;
 
@@ -22,7 +23,23 @@ final class KeySubquery {
   /** So many keys of a subquery are taken to the driver. With more of them nothing is narrowed. */
   static final int MAX_KEYS = 1_000_000;
 
+  /** Spark takes tags along with the copies of an expression. */
+  private static final TreeNodeTag<Boolean> LOSES_ROWS = new TreeNodeTag<>("sargo.loses.rows");
+
   private KeySubquery() {}
+
+  /** Whether a scan with this condition loses rows without a key, too, not only files. */
+  static boolean losesRows(Expression condition) {
+    return condition.getTagValue(LOSES_ROWS).isDefined();
+  }
+
+  /** The condition for a scan whose rows are exchanged before they meet the keys. */
+  static DynamicPruningSubquery losingRows(DynamicPruningSubquery condition) {
+    if (KeyRows.canFilter(condition.pruningKey())) {
+      condition.setTagValue(LOSES_ROWS, true);
+    }
+    return condition;
+  }
 
   /** By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. */
   static DynamicPruningSubquery ofBroadcast(

@@ -9,18 +9,22 @@ import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
@@ -34,7 +38,9 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
  *   left outer, semi, anti, existence    to the left side alone
  *   right outer join                     to the right side alone
  *   UNION ALL                            to each part, as its columns in the same places
- *   anything else                        no further: a limit or an aggregate would see less rows
+ *   aggregate, window                    on if it is of what they group or part their rows by:
+ *                                        the others lose whole groups
+ *   anything else                        no further: a limit would see less rows
  * </pre>
  */
 abstract class KeysAtScan {
@@ -45,22 +51,22 @@ abstract class KeysAtScan {
    *
    * @param filters the conditions that stand right over the scan
    * @param key over the scan's columns
-   * @param passed the joins between this one and the scan
+   * @param passed the joins, aggregates and windows between this join and the scan
    */
   abstract LogicalPlan at(
       LogicalRelation scan,
       NarrowedIndex index,
       List<Expression> filters,
       Expression key,
-      List<Join> passed);
+      List<LogicalPlan> passed);
 
   /** The plan with other scans, or the same one if the key reaches none that is to change. */
   final LogicalPlan below(LogicalPlan node, Expression key) {
-    return below(node, key, NONE, Collections.<Join>emptyList());
+    return below(node, key, NONE, Collections.<LogicalPlan>emptyList());
   }
 
   private LogicalPlan below(
-      LogicalPlan node, Expression key, List<Expression> filters, List<Join> passed) {
+      LogicalPlan node, Expression key, List<Expression> filters, List<LogicalPlan> passed) {
     if (!key.references().subsetOf(node.outputSet())) {
       return node;
     }
@@ -80,6 +86,13 @@ abstract class KeysAtScan {
     if (node instanceof Join) {
       return belowJoin((Join) node, key, passed);
     }
+    if (node instanceof Aggregate || node instanceof Window) {
+      Expression group = ofGroup(node, key);
+      return group == null
+          ? node
+          : Nodes.withChildren(
+              node, below(node.children().head(), group, NONE, with(passed, node)));
+    }
     if (node instanceof Union) {
       return belowUnion(node, key, passed);
     }
@@ -98,20 +111,53 @@ abstract class KeysAtScan {
     return node;
   }
 
-  private LogicalPlan belowJoin(Join join, Expression key, List<Join> passed) {
+  private LogicalPlan belowJoin(Join join, Expression key, List<LogicalPlan> passed) {
     if (join.condition().isDefined() && !join.condition().get().deterministic()) {
       return join;
     }
     boolean toLeft = Joins.keepsLeft(join);
     boolean toRight = Joins.keepsRight(join);
-    List<Join> all = new ArrayList<>(passed);
-    all.add(join);
+    List<LogicalPlan> all = with(passed, join);
     LogicalPlan left = toLeft ? below(join.left(), key, NONE, all) : join.left();
     LogicalPlan right = toRight ? below(join.right(), key, NONE, all) : join.right();
     return Nodes.withChildren(join, left, right);
   }
 
-  private LogicalPlan belowUnion(LogicalPlan union, Expression key, List<Join> passed) {
+  private static List<LogicalPlan> with(List<LogicalPlan> passed, LogicalPlan node) {
+    List<LogicalPlan> all = new ArrayList<>(passed);
+    all.add(node);
+    return all;
+  }
+
+  /**
+   * The key over what is below an aggregate or a window, where all rows of a group have the same;
+   * else null.
+   */
+  private static Expression ofGroup(LogicalPlan node, Expression key) {
+    if (!Seqs.list(node.expressions()).stream().allMatch(Expression::deterministic)) {
+      return null; // which random numbers a row gets depends on the rows before
+    }
+    List<Expression> groups;
+    Expression meant = key;
+    if (node instanceof Aggregate) {
+      groups = Seqs.list(((Aggregate) node).groupingExpressions());
+      meant = meaning(key, Seqs.list(((Aggregate) node).aggregateExpressions()));
+    } else {
+      groups = Seqs.list(((Window) node).partitionSpec());
+    }
+    Set<ExprId> columns = new HashSet<>();
+    for (Expression group : groups) {
+      if (group instanceof Attribute) {
+        columns.add(((Attribute) group).exprId());
+      }
+    }
+    List<Attribute> own = Seqs.list(meant.references().toSeq());
+    return !own.isEmpty() && own.stream().allMatch(column -> columns.contains(column.exprId()))
+        ? meant
+        : null;
+  }
+
+  private LogicalPlan belowUnion(LogicalPlan union, Expression key, List<LogicalPlan> passed) {
     List<Attribute> columns = Seqs.list(union.output());
     List<LogicalPlan> parts = Seqs.list(union.children());
     if (columns.stream().map(Attribute::exprId).distinct().count() < columns.size()) {

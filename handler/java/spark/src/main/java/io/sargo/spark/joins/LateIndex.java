@@ -51,8 +51,10 @@ final class LateIndex extends ListIndex {
       List<Expression> partitionFilters, List<Expression> dataFilters) {
     NarrowedIndex by = planned;
     for (Map.Entry<Expression, UselessKeys> one : conditions.entrySet()) {
-      if (one.getValue()
-          .narrow(by, one.getKey(), any -> any.narrowing(partitionFilters, dataFilters), true)) {
+      if (one.getValue().asks()
+          && one.getValue()
+              .narrow(
+                  by, one.getKey(), any -> any.narrowing(partitionFilters, dataFilters), true)) {
         by = by.narrowedBy(Collections.singletonList(one.getKey()));
       }
     }

@@ -94,7 +94,7 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
         NarrowedIndex index,
         List<Expression> filters,
         Expression key,
-        List<Join> passed) {
+        List<LogicalPlan> passed) {
       UselessKeys useless = UselessKeys.of(index, key, other);
       if (filters.stream().anyMatch(one -> isBySubquery(one, key)) || !useless.mayAsk()) {
         return scan;

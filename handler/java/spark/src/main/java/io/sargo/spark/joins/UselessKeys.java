@@ -10,13 +10,16 @@ import java.util.function.Function;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.metric.SQLMetric;
 
 /**
  * How often the keys of joins have skipped nothing of a table by one of its columns.
  *
  * <p>Statistics of a column whose values are spread over all files skip nothing for many keys.
  * After three such answers in a row about a side of joins ({@link SideName}) only every sixteenth
- * scan by that column and that side is asked about: the keys of another side may be few.
+ * scan by that column and that side is asked about: the keys of another side may be few. Where a
+ * scan loses rows without a key, too, keys by which it lost half of its rows are taken for the
+ * next, which loses rows and asks about no file.
  */
 final class UselessKeys {
   private static final int MAX_IN_A_ROW = 3;
@@ -37,6 +40,11 @@ final class UselessKeys {
 
   private int inARow;
   private int left;
+
+  /** The rows of the last scan that lost some by these keys; null if there is none. */
+  private SQLMetric seen;
+
+  private SQLMetric kept;
 
   private UselessKeys() {}
 
@@ -75,11 +83,20 @@ final class UselessKeys {
 
   /** Whether a scan by this key may be asked about. Counts the scans that may not. */
   synchronized boolean mayAsk() {
-    if (inARow < MAX_IN_A_ROW) {
-      return true;
+    if (inARow >= MAX_IN_A_ROW) {
+      left = (left + 1) % ONE_IN;
     }
-    left = (left + 1) % ONE_IN;
-    return left == 0;
+    return asks();
+  }
+
+  /** What {@link #mayAsk} said of the scan that was planned last. */
+  synchronized boolean asks() {
+    return inARow < MAX_IN_A_ROW || left == 0;
+  }
+
+  /** Whether the last scan that lost rows by these keys lost half of them. */
+  synchronized boolean haveLostRows() {
+    return seen != null && seen.value() > 0 && kept.value() <= seen.value() / 2;
   }
 
   /**
@@ -106,6 +123,17 @@ final class UselessKeys {
       NarrowedIndex index, Expression condition, Function<NarrowedIndex, Narrowing> left) {
     Narrowing with = left.apply(index.narrowedBy(Collections.singletonList(condition)));
     return with != null && with.isAnswer() && with.isLessThan(left.apply(index));
+  }
+
+  /**
+   * Rows are lost by these keys.
+   *
+   * @param seen the rows before them, counted while the query runs
+   * @param kept the rows that are left
+   */
+  synchronized void losesRows(SQLMetric seen, SQLMetric kept) {
+    this.seen = seen;
+    this.kept = kept;
   }
 
   private synchronized void record(boolean isUseful) {
