@@ -74,6 +74,7 @@ _VALUE = "(select max(g) + 681 from places)"
 #: The days of 105 and 182, and the texts of 105 and 717.
 _DAYS = "(date '2020-04-15'), (date '2020-07-01')"
 _TEXTS = "('s0105'), ('s0717')"
+_NAMES = _keys("('place 3'), ('place 38')")
 STORIES = (
     Story("inner", f"select f.k, f.v from fact f join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("inner, the table is the right side", f"select f.v from {_keys(_TWO)} t join fact f on t.x = f.k", 2),
@@ -175,6 +176,17 @@ STORIES = (
     Story("two broadcasts over a shuffled join", f"select /*+ merge(p) */ f.k, p.name from fact f join places p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x join {_keys(_DAYS)} d on f.d = d.x", 1),
     Story("a broadcast over a shuffled outer join", f"select /*+ merge(p) */ f.k, p.name from fact f left join (select * from places where g < 20) p on f.g = p.g join {_keys(_TWO)} t on f.k = t.x", 2),
     Story("snowflake", f"select f.k, p.name from fact f join (select t.x, p.name from {_keys(_TWO)} t join places p on p.g = t.x % 40) p on f.k = p.x", _BY_SUBQUERY),
+    Story("snowflake, the condition is outside", f"select f.k, p.name from fact f join places p on f.k = p.g join {_NAMES} t on p.name = t.x", 1),
+    Story("snowflake of two steps", f"select f.k, q.name from fact f join places p on f.k = p.g join places q on p.g = q.g join {_NAMES} t on q.name = t.x", None),
+    Story("snowflake, the outer side is a semi join", f"select f.k, p.name from fact f join places p on f.k = p.g left semi join {_NAMES} t on p.name = t.x", {**_BY_SUBQUERY, **dict.fromkeys(_SHUFFLES, 1)}),
+    Story("snowflake, the outer side is an anti join", f"select count(*) from fact f join places p on f.k = p.g left anti join {_NAMES} t on p.name = t.x", 1),
+    Story("snowflake, the outer side loses nothing", f"select f.k, t.x from fact f join places p on f.k = p.g left join {_NAMES} t on p.name = t.x", 8),
+    Story("snowflake of an outer join", f"select p.k, p.name, t.x from (select f.k, p.name from fact f left join places p on f.k = p.g) p join {_NAMES} t on p.name = t.x", 1),
+    Story("snowflake of an outer join that keeps its rows", f"select f.k, p.name from fact f right join places p on f.k = p.g join {_NAMES} t on p.name = t.x", None),
+    Story("snowflake of a full outer join", f"select f.k, p.name, t.x from fact f full join places p on f.k = p.g full join {_NAMES} t on p.name = t.x", 8),
+    Story("snowflake below an aggregate", f"select n, name from (select p.name, count(*) n from fact f join places p on f.k = p.g group by p.name) a join {_NAMES} t on a.name = t.x", 1),
+    Story("snowflake below a limit", f"select count(*) > -1 from (select p.name from fact f join places p on f.k = p.g limit 20) a join {_NAMES} t on a.name = t.x", 8),
+    Story("snowflake below a random filter", f"select k from (select f.k, p.name from fact f join places p on f.k = p.g where rand() < 2 + f.v + p.g) a join {_NAMES} t on a.name = t.x", 8),
     Story("keys that an outer join makes of NULL", f"select f.k from fact f join (select coalesce(t.x, 305) y from places p left join {_keys(_TWO)} t on p.g = t.x) d on f.k = d.y", None),
     Story("keys of the kept side of an outer join", f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t left join places p on p.g = t.x % 40) d on f.k = d.x", None),
     Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),

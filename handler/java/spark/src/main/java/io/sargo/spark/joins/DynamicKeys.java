@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   the other side of the join                      the keys come from
  *   ----------------------------------------------  ---------------------------------------------
- *   cannot have few keys ({@link SelectiveSide})    nowhere
+ *   cannot have few keys ({@link SelectiveSide})    a subquery, if smaller sides of joins further up
+ *                                                   leave few of them ({@link LaterKeys})
  *   will be broadcast, with adaptive execution      the broadcast ({@link NarrowByBroadcasts}), but
  *                                                   below a join that is shuffled: as without
  *   may have others next time ({@link Repeatable})  nowhere else
@@ -73,7 +74,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         return plan;
       }
       LogicalPlan joined = joined(plan);
-      LogicalPlan narrowed = rewritten(joined, settings);
+      LogicalPlan narrowed = rewritten(joined, settings, LaterKeys.NONE);
       return narrowed == joined ? plan : narrowed;
     } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by joins, because of {}", e.toString(), e);
@@ -95,39 +96,36 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
   }
 
   /** The other sides stay as they are in the subqueries: those have no dynamic conditions. */
-  private LogicalPlan rewritten(LogicalPlan plan, DynamicSettings settings) {
+  private LogicalPlan rewritten(LogicalPlan plan, DynamicSettings settings, LaterKeys later) {
     List<LogicalPlan> children = Seqs.list(plan.children());
     LogicalPlan[] others = new LogicalPlan[children.size()];
     for (int i = 0; i < others.length; i++) {
-      others[i] = rewritten(children.get(i), settings);
+      others[i] = rewritten(children.get(i), settings, later.below(plan, children.get(i)));
     }
     if (plan instanceof Join && ((Join) plan).condition().isDefined()) {
       Join join = (Join) plan;
       for (JoinSide side : JoinSide.of(join)) {
         int i = side.narrowed == join.left() ? 0 : 1;
-        others[i] = narrowed(others[i], join, side, settings);
+        LogicalPlan selected = later.selected(join, side.other);
+        others[i] = narrowed(others[i], join, side, selected, settings);
       }
     }
     return Nodes.withChildren(plan, others);
   }
 
+  /**
+   * @param selected the rows of the side's other side that can be in the result
+   */
   private LogicalPlan narrowed(
-      LogicalPlan plan, Join join, JoinSide side, DynamicSettings settings) {
-    if (!SelectiveSide.isSelective(side.other)) {
-      return plan;
-    }
-    Broadcasts broadcasts =
-        new Broadcasts(session.sessionState().conf().autoBroadcastJoinThreshold());
-    boolean isBroadcast = broadcasts.isLikely(join, side.other);
-    if (isBroadcast ? !Repeatable.isRepeatable(side.other) : !settings.hasSubqueries()) {
+      LogicalPlan plan, Join join, JoinSide side, LogicalPlan selected, DynamicSettings settings) {
+    if (!SelectiveSide.isSelective(selected)) {
       return plan;
     }
     LogicalPlan result = plan;
     for (int i = 0; i < side.narrowedKeys.size(); i++) {
       if (side.isUsable(i)) {
         result =
-            new ByKey(side, i, isBroadcast, broadcasts, settings.minRatio())
-                .below(result, side.narrowedKeys.get(i));
+            new ByKey(join, side, selected, i, settings).narrowed(result, side.narrowedKeys.get(i));
       }
     }
     return result;
@@ -140,29 +138,26 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
             .anyMatch(rule -> rule instanceof NarrowByBroadcasts);
   }
 
-  private static long bytesOfScans(LogicalPlan plan) {
-    long sum = 0;
-    for (LogicalPlan leaf : Seqs.list(plan.collectLeaves())) {
-      long bytes = Broadcasts.bytes(leaf);
-      sum = bytes > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + bytes;
-    }
-    return sum;
-  }
-
   /** Puts a condition by the i-th key of a join over a scan. */
   private final class ByKey extends KeysAtScan {
     private final JoinSide side;
     private final int i;
-    private final boolean isBroadcast;
-    private final Broadcasts broadcasts;
     private final int minRatio;
+    private final Broadcasts broadcasts;
+    private final boolean isBroadcast;
 
-    ByKey(JoinSide side, int i, boolean isBroadcast, Broadcasts broadcasts, int minRatio) {
+    /** The rows that a subquery reads; null without one. */
+    private final LogicalPlan source;
+
+    ByKey(Join join, JoinSide side, LogicalPlan selected, int i, DynamicSettings settings) {
       this.side = side;
       this.i = i;
-      this.isBroadcast = isBroadcast;
-      this.broadcasts = broadcasts;
-      this.minRatio = minRatio;
+      minRatio = settings.minRatio();
+      broadcasts = new Broadcasts(session.sessionState().conf().autoBroadcastJoinThreshold());
+      isBroadcast = broadcasts.isLikely(join, side.other);
+      // of a broadcast the keys come without a subquery
+      boolean isAsked = settings.hasSubqueries() && (!isBroadcast || selected != side.other);
+      source = isAsked ? selected : null;
     }
 
     @Override
@@ -172,30 +167,51 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         List<Expression> filters,
         Expression key,
         List<LogicalPlan> passed) {
-      DynamicPruningSubquery subquery = null;
-      if (isBroadcast && waits(index, passed)) {
-        subquery = KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
-        subquery = passesExchange(passed) ? KeySubquery.losingRows(subquery) : subquery;
-      } else if (!isBroadcast && !hasPartitions(scan, index, key)) {
-        subquery =
-            KeySource.of(side.other, side.otherKeys.get(i)).stream()
-                .filter(source -> pays(source.plan, index, filters))
-                .findFirst()
-                .map(source -> KeySubquery.ofKeys(key, source.plan, source.key))
-                .map(KeySubquery::losingRows)
-                .orElse(null);
+      LogicalPlan from = source;
+      DynamicPruningSubquery condition = bySubquery(scan, index, filters, key);
+      if (condition == null) {
+        from = side.other;
+        condition = byBroadcast(index, key, passed);
       }
-      if (subquery == null) {
+      if (condition == null) {
         return scan;
       }
       boolean isKnownLater =
-          isBroadcast || session.sessionState().conf().adaptiveExecutionEnabled();
+          isBroadcast && from == side.other
+              || session.sessionState().conf().adaptiveExecutionEnabled();
       UselessKeys useless =
-          isKnownLater ? UselessKeys.of(index, key, side.other) : UselessKeys.of(index, key);
-      useless.comeFrom(subquery.exprId());
-      return useless.mayAsk() || KeySubquery.losesRows(subquery) && useless.haveLostRows()
-          ? new Filter(subquery, scan)
+          isKnownLater ? UselessKeys.of(index, key, from) : UselessKeys.of(index, key);
+      useless.comeFrom(condition.exprId());
+      return useless.mayAsk() || KeySubquery.losesRows(condition) && useless.haveLostRows()
+          ? new Filter(condition, scan)
           : scan;
+    }
+
+    private DynamicPruningSubquery bySubquery(
+        LogicalRelation scan, NarrowedIndex index, List<Expression> filters, Expression key) {
+      if (source == null || hasPartitions(scan, index, key)) {
+        return null;
+      }
+      return KeySource.of(source, side.otherKeys.get(i)).stream()
+          .limit(isBroadcast ? 1 : Long.MAX_VALUE)
+          .filter(one -> pays(one.plan, index, filters))
+          .findFirst()
+          .map(one -> KeySubquery.ofKeys(key, one.plan, one.key))
+          .map(KeySubquery::losingRows)
+          .orElse(null);
+    }
+
+    private DynamicPruningSubquery byBroadcast(
+        NarrowedIndex index, Expression key, List<LogicalPlan> passed) {
+      if (!isBroadcast
+          || !SelectiveSide.isSelective(side.other)
+          || !Repeatable.isRepeatable(side.other)
+          || !waits(index, passed)) {
+        return null;
+      }
+      DynamicPruningSubquery condition =
+          KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
+      return passesExchange(passed) ? KeySubquery.losingRows(condition) : condition;
     }
 
     /** Whether a scan is to wait for a broadcast, which no later rule has in time. */
@@ -225,10 +241,10 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         return false;
       }
       long bytes = index.sizeInBytes();
-      long others = bytesOfScans(source);
+      long others = KeySource.bytesOfScans(source);
       for (Expression filter : filters) {
         if (LimitedKeys.is(filter)) {
-          long more = bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
+          long more = KeySource.bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
           others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
         }
       }

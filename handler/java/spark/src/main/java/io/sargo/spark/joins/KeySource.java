@@ -29,6 +29,16 @@ final class KeySource {
     this.key = key;
   }
 
+  /** The estimated bytes of all that a plan reads. */
+  static long bytesOfScans(LogicalPlan plan) {
+    long sum = 0;
+    for (LogicalPlan leaf : Seqs.list(plan.collectLeaves())) {
+      long bytes = Broadcasts.bytes(leaf);
+      sum = bytes > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + bytes;
+    }
+    return sum;
+  }
+
   /** The other side itself, then what is below each join that the key comes through. */
   static List<KeySource> of(LogicalPlan other, Expression key) {
     List<KeySource> sources = new ArrayList<>();

@@ -61,7 +61,7 @@ abstract class KeysAtScan {
       List<LogicalPlan> passed);
 
   /** The plan with other scans, or the same one if the key reaches none that is to change. */
-  final LogicalPlan below(LogicalPlan node, Expression key) {
+  final LogicalPlan narrowed(LogicalPlan node, Expression key) {
     return below(node, key, NONE, Collections.<LogicalPlan>emptyList());
   }
 
@@ -70,28 +70,8 @@ abstract class KeysAtScan {
     if (!key.references().subsetOf(node.outputSet())) {
       return node;
     }
-    if (node instanceof Filter && ((Filter) node).condition().deterministic()) {
-      List<Expression> all = new ArrayList<>(filters);
-      all.addAll(Conditions.conjuncts(((Filter) node).condition()));
-      return Nodes.withChildren(node, below(((Filter) node).child(), key, all, passed));
-    }
-    if (node instanceof Project) {
-      Project project = (Project) node;
-      List<NamedExpression> columns = Seqs.list(project.projectList());
-      if (!columns.stream().allMatch(column -> ((Expression) column).deterministic())) {
-        return node;
-      }
-      return Nodes.withChildren(node, below(project.child(), meaning(key, columns), NONE, passed));
-    }
     if (node instanceof Join) {
       return belowJoin((Join) node, key, passed);
-    }
-    if (node instanceof Aggregate || node instanceof Window) {
-      Expression group = ofGroup(node, key);
-      return group == null
-          ? node
-          : Nodes.withChildren(
-              node, below(node.children().head(), group, NONE, with(passed, node)));
     }
     if (node instanceof Union) {
       return belowUnion(node, key, passed);
@@ -108,7 +88,31 @@ abstract class KeysAtScan {
               Conditions.namedAs(scan, key),
               passed);
     }
-    return node;
+    Expression meant = below(node, key);
+    if (meant == null) {
+      return node;
+    }
+    List<Expression> all = NONE;
+    if (node instanceof Filter) {
+      all = new ArrayList<>(filters);
+      all.addAll(Conditions.conjuncts(((Filter) node).condition()));
+    }
+    boolean isGroup = node instanceof Aggregate || node instanceof Window;
+    return Nodes.withChildren(
+        node, below(node.children().head(), meant, all, isGroup ? with(passed, node) : passed));
+  }
+
+  /** The key of a node over what is below it; null if it goes no further, and for joins. */
+  static Expression below(LogicalPlan node, Expression key) {
+    if (node instanceof Filter) {
+      return ((Filter) node).condition().deterministic() ? key : null;
+    }
+    if (node instanceof Project) {
+      List<NamedExpression> columns = Seqs.list(((Project) node).projectList());
+      boolean isSame = columns.stream().allMatch(one -> ((Expression) one).deterministic());
+      return isSame ? meaning(key, columns) : null;
+    }
+    return node instanceof Aggregate || node instanceof Window ? ofGroup(node, key) : null;
   }
 
   private LogicalPlan belowJoin(Join join, Expression key, List<LogicalPlan> passed) {

@@ -70,7 +70,7 @@ public final class NarrowByBroadcasts extends Rule<LogicalPlan> {
     }
     for (int i = 0; i < side.narrowedKeys.size(); i++) {
       if (side.isUsable(i)) {
-        plan = new ByKey(keys, side.other, i).below(plan, side.narrowedKeys.get(i));
+        plan = new ByKey(keys, side.other, i).narrowed(plan, side.narrowedKeys.get(i));
       }
     }
     return plan;
