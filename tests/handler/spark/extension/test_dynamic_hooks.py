@@ -15,6 +15,8 @@ from tests.handler.spark.extension.test_dynamic import (
     test_files_are_read_that_have_a_key,
     test_random_joins_have_the_rows_without_their_keys,
     test_rows_are_those_without_dynamic_pruning,
+    test_rows_without_a_key_are_not_exchanged,
+    test_rows_without_a_key_of_a_broadcast_are_not_exchanged,
     test_settings_decide_whether_keys_narrow,
     test_what_spark_itself_plans_by_partitions_stays,
 )
@@ -26,6 +28,8 @@ __all__ = [
     "test_files_are_read_that_have_a_key",
     "test_random_joins_have_the_rows_without_their_keys",
     "test_rows_are_those_without_dynamic_pruning",
+    "test_rows_without_a_key_are_not_exchanged",
+    "test_rows_without_a_key_of_a_broadcast_are_not_exchanged",
     "test_settings_decide_whether_keys_narrow",
     "test_what_spark_itself_plans_by_partitions_stays",
 ]
