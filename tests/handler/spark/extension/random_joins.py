@@ -109,9 +109,9 @@ _SHAPES = (
     "select f.k, p.name from {rows} f join places p on f.k = p.g join {side} o on p.g = o.x",
     "select f.k, b.v from {rows} f left join places p on f.k = p.g join fact b on p.g = b.k join {side} o on p.g = o.x",
     "select f.k from {rows} f join places p on f.k % 40 = p.g join places q on p.g = q.g join {side} o on q.g = o.x",
-    "select f.k from {rows} f join fact_mor b on f.k = b.k join places p on b.g = p.g left semi join {side} o on p.g = o.x",
+    "select f.k from {rows} f join fact_mor b on f.k = b.k join places p on b.g = p.g semi join {side} o on p.g = o.x",
     "select f.k, p.g from places p left join {rows} f on f.k = p.g join {side} o on p.g = o.x",
-    "select g, n from (select p.g, count(*) n from {rows} f join places p on f.k = p.g group by 1) join {side} o on g = o.x",
+    "select g from (select p.g, count(*) from {rows} f join places p on f.k = p.g group by 1) join {side} o on g = o.x",
     "select count(*), sum(f.k) from {rows} f join {side} o on {on}",
     "select f.g, count(*) from fact f join {side} o on f.k = o.x group by f.g having count(*) > 0",
 )
