@@ -74,6 +74,10 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         return plan;
       }
       LogicalPlan joined = joined(plan);
+      if (Seqs.list(joined.collectLeaves()).stream()
+          .allMatch(leaf -> NarrowedIndex.of(leaf) == null)) {
+        return plan;
+      }
       LogicalPlan narrowed = rewritten(joined, settings, LaterKeys.NONE);
       return narrowed == joined ? plan : narrowed;
     } catch (Exception | LinkageError | StackOverflowError e) {
@@ -244,8 +248,8 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       long others = KeySource.bytesOfScans(source);
       for (Expression filter : filters) {
         if (LimitedKeys.is(filter)) {
-          long more = KeySource.bytesOfScans(((DynamicPruningSubquery) filter).buildQuery());
-          others = more > Long.MAX_VALUE - others ? Long.MAX_VALUE : others + more;
+          LogicalPlan known = ((DynamicPruningSubquery) filter).buildQuery();
+          others = KeySource.sum(others, KeySource.bytesOfScans(known));
         }
       }
       return bytes >= DynamicSettings.minBytes(session) && others <= bytes / minRatio;

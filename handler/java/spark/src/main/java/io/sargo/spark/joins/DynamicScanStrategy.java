@@ -118,21 +118,18 @@ public final class DynamicScanStrategy extends ListStrategy {
     if (left instanceof FileSourceScanExec) {
       FileSourceScanExec scan = withoutSubqueries((FileSourceScanExec) left);
       if (isOwn(scan)) {
+        Expression rows = null;
         boolean losesRows = dynamic.stream().anyMatch(KeySubquery::losesRows);
         dynamic.addAll(ofValues(scan, rest));
-        List<Expression> ofRows = losesRows ? known(rest) : Collections.emptyList();
-        rest.removeAll(ofRows);
-        left = dynamic.isEmpty() ? left : scanned(scan, dynamic, losesRows ? ofRows : null);
+        if (losesRows) {
+          List<Expression> known = known(rest);
+          rest.removeAll(known);
+          rows = and(known);
+        }
+        left = dynamic.isEmpty() ? left : new DynamicScan(scan, and(dynamic), rows);
       }
     }
     return rest.isEmpty() ? left : new FilterExec(and(rest), left);
-  }
-
-  private static SparkPlan scanned(
-      FileSourceScanExec scan, List<Expression> dynamic, List<Expression> ofRows) {
-    Expression rows =
-        ofRows == null ? null : ofRows.isEmpty() ? Literal.TrueLiteral() : and(ofRows);
-    return new DynamicScan(scan, and(dynamic), rows);
   }
 
   /** The conditions that need nothing of the running query. */
@@ -161,7 +158,7 @@ public final class DynamicScanStrategy extends ListStrategy {
   }
 
   private static Expression and(List<Expression> conditions) {
-    return conditions.stream().reduce(And::new).get();
+    return conditions.stream().reduce(And::new).orElse(Literal.TrueLiteral());
   }
 
   /**

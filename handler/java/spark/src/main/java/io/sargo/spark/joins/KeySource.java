@@ -33,10 +33,14 @@ final class KeySource {
   static long bytesOfScans(LogicalPlan plan) {
     long sum = 0;
     for (LogicalPlan leaf : Seqs.list(plan.collectLeaves())) {
-      long bytes = Broadcasts.bytes(leaf);
-      sum = bytes > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + bytes;
+      sum = sum(sum, Broadcasts.bytes(leaf));
     }
     return sum;
+  }
+
+  /** The sum of two numbers of bytes; the greatest number where it would be more. */
+  static long sum(long one, long other) {
+    return other > Long.MAX_VALUE - one ? Long.MAX_VALUE : one + other;
   }
 
   /** The other side itself, then what is below each join that the key comes through. */

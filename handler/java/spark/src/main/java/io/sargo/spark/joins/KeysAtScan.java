@@ -88,7 +88,7 @@ abstract class KeysAtScan {
               Conditions.namedAs(scan, key),
               passed);
     }
-    Expression meant = below(node, key);
+    Expression meant = keyBelow(node, key);
     if (meant == null) {
       return node;
     }
@@ -103,7 +103,7 @@ abstract class KeysAtScan {
   }
 
   /** The key of a node over what is below it; null if it goes no further, and for joins. */
-  static Expression below(LogicalPlan node, Expression key) {
+  static Expression keyBelow(LogicalPlan node, Expression key) {
     if (node instanceof Filter) {
       return ((Filter) node).condition().deterministic() ? key : null;
     }

@@ -47,7 +47,7 @@ final class LaterKeys {
       }
     } else {
       for (Key one : keys) {
-        Expression key = KeysAtScan.below(node, one.key);
+        Expression key = KeysAtScan.keyBelow(node, one.key);
         if (key != null && KeyRows.canFilter(key)) {
           found.add(new Key(key, one.other, one.otherKey));
         }
@@ -70,12 +70,17 @@ final class LaterKeys {
   private List<Key> of(Join join, LogicalPlan child) {
     List<Key> found = new ArrayList<>();
     for (JoinSide side : JoinSide.of(join)) {
+      if (side.narrowed != child) {
+        continue;
+      }
       LogicalPlan other = selected(join, side.other);
-      for (int i = 0; side.narrowed == child && i < side.narrowedKeys.size(); i++) {
+      if (!SelectiveSide.isSelective(other)) {
+        continue;
+      }
+      for (int i = 0; i < side.narrowedKeys.size(); i++) {
         if (side.isUsable(i)
             && KeyRows.canFilter(side.narrowedKeys.get(i))
-            && KeyRows.canFilter(side.otherKeys.get(i))
-            && SelectiveSide.isSelective(other)) {
+            && KeyRows.canFilter(side.otherKeys.get(i))) {
           found.add(new Key(side.narrowedKeys.get(i), other, side.otherKeys.get(i)));
         }
       }
