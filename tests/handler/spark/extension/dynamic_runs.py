@@ -75,31 +75,35 @@ def hudi_session(jar: str, home: Path) -> SparkSession:
     return session([jar, RELEASES["1.2.0"].jar], extensions, home)
 
 
-def nodes(plan: Any, *, subqueries: bool) -> Iterator[Any]:
-    """The nodes of a physical plan that ran, with those of its finished stages, and of scalar subqueries if asked."""
-    name = plan.getClass().getSimpleName()
+#: What the names of subqueries begin with: scalar ones, and those of keys.
+_SCALAR, _KEYS = ("subquery", "scalar-subquery"), ("dynamicpruning",)
+
+
+def nodes(plan: Any, subqueries: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The nodes of a physical plan that ran, with those of its finished stages, and of subqueries of these names."""
+    name = _name(plan)
     if name == "AdaptiveSparkPlanExec":
-        yield from nodes(plan.executedPlan(), subqueries=subqueries)
+        yield from nodes(plan.executedPlan(), subqueries)
     elif name.endswith("QueryStageExec"):
-        yield from nodes(plan.plan(), subqueries=subqueries)
-    else:
+        yield from nodes(plan.plan(), subqueries)
+    elif name != "ReusedSubqueryExec":
         yield plan
         below, others = plan.children(), plan.subqueries()
         for i in range(below.size()):
-            yield from nodes(below.apply(i), subqueries=subqueries)
+            yield from nodes(below.apply(i), subqueries)
         for i in range(others.size() if subqueries else 0):
-            if others.apply(i).name().startswith(("subquery", "scalar-subquery")):
-                yield from nodes(others.apply(i), subqueries=True)
+            if others.apply(i).name().startswith(subqueries):
+                yield from nodes(others.apply(i), subqueries)
 
 
-def scans(plan: Any) -> Iterator[Any]:
-    """The nodes of a physical plan and its scalar subqueries that read files."""
-    return (one for one in nodes(plan, subqueries=True) if _name(one) in ("FileSourceScanExec", "DynamicScan"))
+def scans(plan: Any, subqueries: tuple[str, ...] = _SCALAR) -> Iterator[Any]:
+    """The nodes of a physical plan and its subqueries of these names that read files."""
+    return (one for one in nodes(plan, subqueries) if _name(one) in ("FileSourceScanExec", "DynamicScan"))
 
 
 def rows_exchanged(plan: Any) -> int:
     """How many rows the exchanges of a physical plan wrote, without those of its subqueries."""
-    exchanges = (one for one in nodes(plan, subqueries=False) if _name(one) == "ShuffleExchangeExec")
+    exchanges = (one for one in nodes(plan) if _name(one) == "ShuffleExchangeExec")
     return sum(int(exchange.metrics().apply("shuffleRecordsWritten").value()) for exchange in exchanges)
 
 
@@ -107,10 +111,10 @@ def _name(node: Any) -> str:
     return str(node.getClass().getSimpleName())
 
 
-def files_read(frame: Any, table: str) -> int:
+def files_read(frame: Any, table: str, subqueries: tuple[str, ...] = _SCALAR) -> int:
     """How many files the scans of tables of a name read, each time that they are in the plan."""
     count = 0
-    for scan in scans(frame._jdf.queryExecution().executedPlan()):
+    for scan in scans(frame._jdf.queryExecution().executedPlan(), subqueries):
         if table in scan.toString() or table in str(scan.metrics()):
             count += scan.metrics().apply("numFiles").value()
     return count
@@ -136,12 +140,14 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
         names = [scan.nodeName() for scan in read]
         sent = [class_sent(spark, scan) for scan in read if _name(scan) == "DynamicScan"]
         told = {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
-        return {**told, "exchanged": rows_exchanged(plan)}
+        everywhere = files_read(frame, "/fact", (*_SCALAR, *_KEYS))
+        return {**told, "files everywhere": everywhere, "exchanged": rows_exchanged(plan)}
     except Exception as error:
         return {
             "error": f"{type(error).__name__}: {str(error)[:2000]}",
             "rows": [],
             "files": -1,
+            "files everywhere": -1,
             "names": [],
             "sent": [],
             "exchanged": -1,
@@ -195,17 +201,18 @@ def not_reused(spark: SparkSession) -> dict[str, Any]:
 
 
 def asked_in_a_row(spark: SparkSession, truth: Truth, way: str) -> dict[str, Any]:
-    """How often keys of each file are asked about, join by join, and the files that a join with another side reads."""
+    """How often keys of each file are asked about, join by join, the rows exchanged, and the files for another side."""
     settings = {**WAYS[way], "spark.sargo.dynamic": "subquery"}
-    column, asked = f"of_{way.replace(' ', '_')}", []
+    column, asked, exchanged = f"of_{way.replace(' ', '_')}", [], []
     for number in range(IN_A_ROW):
         rows = ", ".join(f"({first + number})" for first in range(10, 800, 100))
         sql = f"select f.k from fact f join (select * from values {rows} as t({column})) t on f.k = t.{column}"
         truth.skipped.clear()
-        run(spark, Story(sql, sql, None), settings)
+        exchanged.append(run(spark, Story(sql, sql, None), settings)["exchanged"])
         asked.append(sum(bool({"In", "InSet"} & set(classes)) for _, classes, *_ in truth.skipped))
     other = f"select f.k from fact f join (select * from values (105), (717) as t(o_{column})) t on f.k = o_{column}"
-    return {"asked": asked, "files of another side": run(spark, Story(other, other, None), settings)["files"]}
+    files = run(spark, Story(other, other, None), settings)["files"]
+    return {"asked": asked, "exchanged": exchanged, "files of another side": files}
 
 
 def told(spark: SparkSession, home: Path) -> dict[str, Any]:

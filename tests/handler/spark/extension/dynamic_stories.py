@@ -63,6 +63,17 @@ def _pairs(these: int, those: int) -> str:
     return f"(select cast(a.id * {those} + b.id + 650 as int) x from range({these}) a cross join range({those}) b)"
 
 
+#: The rows 105 and 717, as no statistics tell.
+_FEW = "pmod(v, 1000) in (315, 151)"
+_GROUPS = "(select k from fact_mor group by k having sum(v) in (315, 2151))"
+_DECIMALS = "(select k, sum(cast(g as decimal(5, 0))) s from fact_mor group by k having sum(cast(v as decimal(5, 0))) in (315, 2151))"  # fmt: skip
+#: Their keys come from the exchange of a join. Without adaptive execution nothing shares it, and Spark broadcasts the
+#: table of facts.
+_SHARED = {**dict.fromkeys(WAYS, 16), "shuffled": 10}
+#: Those of groups come from an exchange that runs in the subquery, which is not counted.
+_SHARED_GROUPS = {"shuffled": 2, "plain shuffled": 16}
+
+
 def _by_values(narrowed: int, whole: int = 8) -> Mapping[str, int]:
     """Files where values of scalar subqueries narrow scans: with adaptive execution alone. ``whole``: without it."""
     return {way: whole if way.startswith("plain") else narrowed for way in WAYS}
@@ -189,6 +200,20 @@ STORIES = (
     Story("snowflake below a random filter", f"select k from (select f.k, p.name from fact f join places p on f.k = p.g where rand() < 2 + f.v + p.g) a join {_NAMES} t on a.name = t.x", 8),
     Story("keys that an outer join makes of NULL", f"select f.k from fact f join (select coalesce(t.x, 305) y from places p left join {_keys(_TWO)} t on p.g = t.x) d on f.k = d.y", None),
     Story("keys of the kept side of an outer join", f"select f.k, d.name from fact f join (select t.x, p.name from {_keys(_TWO)} t left join places p on p.g = t.x % 40) d on f.k = d.x", None),
+    Story("a side as large as the table", f"select f.k, m.v from fact f join (select k, v from fact_mor where {_FEW}) m on f.k = m.k", _SHARED),
+    Story("a side as large, outer join", f"select m.k, f.v from (select k from fact_mor where {_FEW}) m left join fact f on f.k = m.k", _SHARED),
+    Story("a side as large that loses nothing", f"select f.k, m.v from fact f left join (select k, v from fact_mor where {_FEW}) m on f.k = m.k", 16),
+    Story("a side as large, by two columns", f"select f.k, m.v from fact f join (select k, g, v from fact_mor where {_FEW}) m on f.k = m.k and f.g = m.g", _SHARED),
+    Story("a side as large, below two joins", f"select a.k from fact a left semi join fact_mor b on a.k = b.k and a.v < b.v + 1 left anti join fact c on a.k = c.k and c.v % 7 = 9 where {_FEW.replace('v', 'a.v')}", {"shuffled": 10, "plain shuffled": 24}),
+    Story("a side as large with a key of its own", f"select f.k, m.v from fact f join (select m.k, m.v from fact_mor m join {_keys('(105), (305)')} t on m.k = t.x where m.v % 2 > -2) m on f.k = m.k", {"shuffled": 4, "plain shuffled": 10}),
+    Story("a side as large, of many rows", "select count(*) from fact f join (select m.k from fact_mor m cross join range(60) r where m.v + r.id > -1000) t on f.k = t.k", 16),
+    Story("groups with a condition", f"select k, v from fact where k in {_GROUPS}", _SHARED_GROUPS),
+    Story("groups with a condition, joined", f"select f.k, t.s from fact f join {_DECIMALS} t on f.k = t.k", _SHARED_GROUPS),
+    Story("groups with a condition, in two joins", f"select f.k, c.v from fact f join fact c on f.k = c.k where f.k in {_GROUPS}", {"shuffled": 4, "plain shuffled": 24}),
+    Story("groups with a condition, of two columns", "select f.k from fact f join (select k, g from fact_mor group by k, g having sum(v) in (315, 2151)) t on f.k = t.k", {"shuffled": 2, "plain shuffled": 16}),
+    Story("groups with a condition on floating-point numbers", "select k, v from fact where k in (select k from fact_mor group by k having sum(dbl) in (105, 717))", dict.fromkeys(_SHUFFLES, 16)),
+    Story("groups with a condition on distinct values", "select k, v from fact where k in (select k from fact_mor group by k having count(distinct v) < 1)", dict.fromkeys(_SHUFFLES, 16)),
+    Story("groups without a condition", f"select f.k, t.s from fact f join (select k, sum(v) s from fact_mor where {_FEW} group by k) t on f.k = t.k", None),
     Story("a table that is read whole", "select count(*) from fact f join places p on f.g = p.g", 8),
     Story("merged rows", f"select f.k, f.v from fact_mor f join {_keys('(301), (717)')} t on f.k = t.x", 2),
     Story("merged rows, by a column that was updated", f"select f.k, f.v from fact_mor f join {_keys('(-301), (-307)')} t on f.v = t.x", 1),
@@ -253,6 +278,9 @@ _BLOOM = {
 }
 _BY_BLOOM = f"select m.k from fact_mor m join (select f.k from fact f join {_keys(_TWO)} t on f.k = t.x where f.v > 0) o on m.k = o.k"
 _BY_PARTITION = "select f.k from fact_p f join (select g from places where name like '%place 2') t on f.p = t.g"
+#: With the setting off, the groups stay where they are, by ``k`` alone, and the other side is exchanged by ``k``, too.
+_CO_PARTITION = "spark.sql.requireAllClusterKeysForCoPartition"
+_BY_LARGE = f"select f.k from (select k, max(g) g from fact group by k) f join (select k, g from fact_mor where {_FEW}) m on f.k = m.k and f.g = m.g"
 #: Of 79 rows in one file.
 BY_VALUE = f"select k from fact where k > {_VALUE}"
 SWITCHES = (
@@ -271,11 +299,17 @@ SWITCHES = (
         2,
         "select k from fact_p where p = (select min(g) from places)",
     ),
+    Switch("a side as large, by broadcasts alone", "shuffled", {"spark.sargo.dynamic": "broadcast"}, 16, _BY_LARGE),
+    Switch(
+        "a side as large, Spark shares no exchange", "shuffled", {"spark.sql.exchange.reuse": "false"}, 16, _BY_LARGE
+    ),
+    Switch("a side as large, groups are exchanged by all keys", "shuffled", {}, 10, _BY_LARGE),
+    Switch("a side as large, groups are exchanged by one key", "shuffled", {_CO_PARTITION: "false"}, 16, _BY_LARGE),
     *(
         switch
         for way in _SHUFFLES
         for switch in (
-            Switch(f"in a Bloom filter of Spark, {way}", way, _BLOOM, 12, _BY_BLOOM),
+            Switch(f"in a Bloom filter of Spark, {way}", way, _BLOOM, 6 if way == "shuffled" else 12, _BY_BLOOM),
             Switch(f"as large as the threshold, {way}", way, {MIN_BYTES: "{bytes}"}, 2),
             Switch(f"a byte smaller, {way}", way, {MIN_BYTES: "{bytes}1"}, 8),
             Switch(f"the threshold is no number, {way}", way, {MIN_BYTES: "16 MB"}, 8),
@@ -283,8 +317,20 @@ SWITCHES = (
             Switch(f"broadcasts alone, {way}", way, {"spark.sargo.dynamic": "broadcast"}, 8),
             Switch(f"as if nothing is set, {way}", way, {"spark.sargo.dynamic": "auto"}, 2),
             Switch(f"keys of a side of half the size, {way}", way, {}, 1, _BY_PLACES),
-            Switch(f"keys of too large a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 8, _BY_PLACES),
-            Switch(f"keys that an outer join makes of NULL, {way}", way, {"spark.sargo.dynamic": "auto"}, 8, _OF_NULL),
+            Switch(
+                f"keys of too large a side, {way}",
+                way,
+                {"spark.sargo.dynamic": "auto"},
+                1 if way == "shuffled" else 8,
+                _BY_PLACES,
+            ),
+            Switch(
+                f"keys that an outer join makes of NULL, {way}",
+                way,
+                {"spark.sargo.dynamic": "auto"},
+                1 if way == "shuffled" else 8,
+                _OF_NULL,
+            ),
             Switch(f"keys of a small part of a side, {way}", way, {"spark.sargo.dynamic": "auto"}, 2, _BY_A_PART),
             Switch(f"anything else is off, {way}", way, {"spark.sargo.dynamic": "true"}, 8),
         )

@@ -16,6 +16,7 @@ _LISTS = (
     "(select g x from places where g > 36)",
     "(select k x from fact where v between 300 and 320)",
     "(select n x from fact_mor where v < 0)",
+    "(select k x from fact_mor where pmod(v, 1000) in (315, 151))",
 )
 _TYPES = ("join", "left join", "right join", "full join", "left semi join", "left anti join", "cross join")
 _CONDITIONS = ("l.x = r.x", "l.x = r.x % 40", "l.x % 40 = r.x", "l.x < r.x", "l.x <=> r.x")
@@ -28,6 +29,8 @@ _TURNED = (
     "{side}",
     "(select distinct x from {side})",
     "(select max(x) x from {side} group by x % 7)",
+    "(select x from {side} group by x having sum(x) > 30)",
+    "(select x from {side} join fact b on x = b.k group by x having min(b.v) > 900 or count(*) > 1)",
     "(select int(count(*) * 100 + 5) x from {side})",
     "(select x from (select x, row_number() over (order by x desc) r from {side}) where r < 3)",
     "(select x from {side} order by x desc limit 2)",

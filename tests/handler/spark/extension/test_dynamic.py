@@ -62,6 +62,7 @@ def test_a_scan_that_waited_for_keys_says_what_they_left(results, way):
 def test_keys_that_skip_nothing_again_and_again_are_not_asked_about_but_others_of_the_column_are(results, way):
     found = results["in a row"][way]
     assert found["asked"] == [1, 1, 1, 0, 0, 0]
+    assert found["exchanged"] == [16 if way.endswith("shuffled") else 0] * 6, "rows without a key are lost still"
     # Without adaptive execution Spark forgets which side a subquery is of.
     assert found["files of another side"] == (8 if way == "plain shuffled" else 2)
 
@@ -101,6 +102,24 @@ def test_rows_without_a_key_are_not_exchanged(results, story, way):
 def test_rows_without_a_key_of_a_broadcast_are_not_exchanged(results, way):
     for story in ("an aggregate between, by the key", "distinct rows between", "a window between, by the key"):
         assert (results[story][way]["exchanged"], results[story]["without"]["exchanged"]) == (2, 800), story
+
+
+@pytest.mark.parametrize(
+    ("story", "files"),
+    [
+        ("a side as large as the table", 10),
+        ("a side as large, outer join", 10),
+        ("a side as large, by two columns", 10),
+        ("a side as large with a key of its own", 4),
+        ("groups with a condition", 10),
+        ("groups with a condition, joined", 10),
+        ("groups with a condition, in two joins", 12),
+        ("groups with a condition, of two columns", 10),
+    ],
+)
+def test_a_side_whose_exchange_has_the_keys_is_read_once(results, story, files):
+    assert results[story]["shuffled"]["files everywhere"] == files
+    assert results[story]["shuffled"]["exchanged"] <= 6
 
 
 def test_a_scan_that_waited_for_a_value_says_what_it_left(results):

@@ -11,6 +11,7 @@ from tests.handler.spark.extension.programs import QUICK, Outcomes, told_by
 from tests.handler.spark.extension.test_dynamic import (
     test_a_key_that_fails_fails_no_query_that_does_not_look_at_it,
     test_a_scan_that_waited_for_keys_says_what_they_left,
+    test_a_side_whose_exchange_has_the_keys_is_read_once,
     test_executors_need_no_class_of_sargo,
     test_files_are_read_that_have_a_key,
     test_random_joins_have_the_rows_without_their_keys,
@@ -24,6 +25,7 @@ from tests.handler.spark.extension.test_dynamic import (
 __all__ = [
     "test_a_key_that_fails_fails_no_query_that_does_not_look_at_it",
     "test_a_scan_that_waited_for_keys_says_what_they_left",
+    "test_a_side_whose_exchange_has_the_keys_is_read_once",
     "test_executors_need_no_class_of_sargo",
     "test_files_are_read_that_have_a_key",
     "test_random_joins_have_the_rows_without_their_keys",

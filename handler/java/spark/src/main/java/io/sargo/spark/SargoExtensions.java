@@ -5,6 +5,7 @@ import io.sargo.spark.buckets.BucketStrategy;
 import io.sargo.spark.joins.DynamicKeys;
 import io.sargo.spark.joins.DynamicScanStrategy;
 import io.sargo.spark.joins.NarrowByBroadcasts;
+import io.sargo.spark.joins.UnsharedKeys;
 import io.sargo.spark.scans.NarrowScans;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -23,6 +24,7 @@ public final class SargoExtensions extends AbstractFunction1<SparkSessionExtensi
     extensions.injectPlannerStrategy(session -> new BucketStrategy(session));
     extensions.injectPreCBORule(session -> new DynamicKeys(session));
     extensions.injectPlannerStrategy(session -> new DynamicScanStrategy(session));
+    extensions.injectQueryStagePrepRule(session -> new UnsharedKeys());
     extensions.injectRuntimeOptimizerRule(session -> new NarrowByBroadcasts(session));
     return BoxedUnit.UNIT;
   }

@@ -5,18 +5,13 @@ import org.apache.spark.unsafe.Platform;
 
 /** Tells a query that its user or Spark ends from one whose rows fail. */
 final class Cancelled {
-  private static final int MAX_CAUSES = 32;
-
   private Cancelled() {}
 
   /** Throws a failure on that says that the query is to end; returns for any other. */
   static void rethrow(Throwable failure) {
-    Throwable cause = failure;
-    for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
-      if (cause instanceof InterruptedException || isOfJob(cause.getMessage())) {
-        Platform.throwException(failure);
-      }
-      cause = cause.getCause();
+    if (Causes.anyOf(
+        failure, one -> one instanceof InterruptedException || isOfJob(one.getMessage()))) {
+      Platform.throwException(failure);
     }
   }
 

@@ -4,8 +4,6 @@ import io.sargo.spark.plans.LimitedKeys;
 import io.sargo.spark.plans.Nodes;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
@@ -19,7 +17,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Subquery;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +37,8 @@ import org.slf4j.LoggerFactory;
  *   will be shuffled, and a subquery pays           a subquery, which runs before the scan, of the
  *                                                   side or of a part of it ({@link KeySource}),
  *                                                   unless the key has a column of partitions
- *   will be shuffled otherwise                      nowhere
+ *   will be shuffled otherwise                      the exchange that the join needs, with adaptive
+ *                                                   execution ({@link SharedKeys}), or nowhere
  * </pre>
  *
  * <p>Adaptive execution starts the exchange of a scan at once. Where another join is between, by
@@ -79,6 +77,9 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
         return plan;
       }
       LogicalPlan narrowed = rewritten(joined, settings, LaterKeys.NONE);
+      if (settings.hasSubqueries() && SharedKeys.canShare(session)) {
+        narrowed = new SharedKeys(session).narrowed(narrowed);
+      }
       return narrowed == joined ? plan : narrowed;
     } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.warn("sargo: not narrowed by joins, because of {}", e.toString(), e);
@@ -175,7 +176,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       DynamicPruningSubquery condition = bySubquery(scan, index, filters, key);
       if (condition == null) {
         from = side.other;
-        condition = byBroadcast(index, key, passed);
+        condition = byBroadcast(index, filters, key, passed);
       }
       if (condition == null) {
         return scan;
@@ -206,8 +207,9 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     }
 
     private DynamicPruningSubquery byBroadcast(
-        NarrowedIndex index, Expression key, List<LogicalPlan> passed) {
+        NarrowedIndex index, List<Expression> filters, Expression key, List<LogicalPlan> passed) {
       if (!isBroadcast
+          || filters.stream().anyMatch(LimitedKeys::is) && !readsLittle(side.other, index, filters)
           || !SelectiveSide.isSelective(side.other)
           || !Repeatable.isRepeatable(side.other)
           || !waits(index, passed)) {
@@ -230,21 +232,16 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
           .anyMatch(node -> !(node instanceof Join) || broadcasts.isShuffled((Join) node));
     }
 
-    /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */
-    private boolean hasPartitions(LogicalRelation scan, NarrowedIndex index, Expression key) {
-      List<String> partitions =
-          new ArrayList<>(Arrays.asList(index.partitionSchema().fieldNames()));
-      HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-      partitions.addAll(Arrays.asList(relation.partitionSchema().fieldNames()));
-      return Seqs.list(key.references().toSeq()).stream()
-          .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
-    }
-
     private boolean pays(LogicalPlan source, NarrowedIndex index, List<Expression> filters) {
       if (!SelectiveSide.isSelective(source) || !Repeatable.isRepeatable(source)) {
         return false;
       }
-      long bytes = index.sizeInBytes();
+      return index.sizeInBytes() >= DynamicSettings.minBytes(session)
+          && readsLittle(source, index, filters);
+    }
+
+    /** Whether a scan has many times the bytes that this source and its subqueries read. */
+    private boolean readsLittle(LogicalPlan source, NarrowedIndex index, List<Expression> filters) {
       long others = KeySource.bytesOfScans(source);
       for (Expression filter : filters) {
         if (LimitedKeys.is(filter)) {
@@ -252,7 +249,7 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
           others = KeySource.sum(others, KeySource.bytesOfScans(known));
         }
       }
-      return bytes >= DynamicSettings.minBytes(session) && others <= bytes / minRatio;
+      return others <= index.sizeInBytes() / minRatio;
     }
   }
 }

@@ -6,6 +6,7 @@ import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.ListPlan;
 import io.sargo.spark.shims.Seqs;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -76,6 +77,15 @@ public final class DynamicScan extends ListPlan {
     this.rows = rows;
   }
 
+  Expression condition() {
+    return condition;
+  }
+
+  /** The same scan with another condition; itself if it is its own. */
+  DynamicScan with(Expression other) {
+    return other == condition ? this : new DynamicScan(scan, other, rows);
+  }
+
   private FileSourceScanExec own() {
     synchronized (lock) {
       return ownLocked();
@@ -133,20 +143,37 @@ public final class DynamicScan extends ListPlan {
 
   private SparkPlan filtered(FileSourceScanExec left) {
     SparkPlan read = left.supportsColumnar() ? new ColumnarToRowExec(left) : left;
-    FilterExec seen = new FilterExec(rows, read);
-    FilterExec kept = seen;
+    SparkPlan kept = new FilterExec(rows, read);
+    List<UselessKeys> losing = new ArrayList<>();
     for (Expression one : Conditions.conjuncts(condition)) {
       if (inner(one) instanceof InSubqueryExec) {
         InSubqueryExec subquery = (InSubqueryExec) inner(one);
         Expression ofRow = ofRow(subquery);
         if (ofRow != null) {
           kept = new FilterExec(ofRow, kept);
-          UselessKeys.of(planned(), subquery.child(), subquery.exprId())
-              .losesRows(rowsOf(seen), rowsOf(kept));
+          losing.add(UselessKeys.of(planned(), subquery.child(), subquery.exprId()));
         }
       }
     }
-    return new CollapseCodegenStages(new AtomicInteger()).apply(kept);
+    SparkPlan run = new CollapseCodegenStages(new AtomicInteger()).apply(kept);
+    List<SQLMetric> counts = rowsOfFilters(run);
+    for (int i = 0; i < losing.size(); i++) {
+      losing.get(i).losesRows(counts.get(i), counts.get(i + 1));
+    }
+    return run;
+  }
+
+  /** The rows that each filter of a plan that runs leaves, the one right over the scan first. */
+  private static List<SQLMetric> rowsOfFilters(SparkPlan plan) {
+    List<SQLMetric> counts = new ArrayList<>();
+    SparkPlan node = plan;
+    while (node.children().nonEmpty()) {
+      if (node instanceof FilterExec) {
+        counts.add(0, node.metrics().apply("numOutputRows"));
+      }
+      node = node.children().head();
+    }
+    return counts;
   }
 
   /** The condition that a row has a key of a subquery; null without one. */
@@ -160,10 +187,6 @@ public final class DynamicScan extends ListPlan {
       LOG.warn("sargo: no rows lost by a subquery, because of {}", e.toString(), e);
       return null;
     }
-  }
-
-  private static SQLMetric rowsOf(FilterExec filter) {
-    return filter.metrics().apply("numOutputRows");
   }
 
   /** Null if they are not known, or may not be all. */
@@ -184,10 +207,9 @@ public final class DynamicScan extends ListPlan {
       if (inner instanceof InSubqueryExec) {
         Expression key = ((InSubqueryExec) inner).child();
         List<Object> keys = keys((InSubqueryExec) inner);
-        if (keys != null) {
-          ExprId subquery = ((InSubqueryExec) inner).exprId();
-          index.narrow(
-              KeyCondition.of(key, keys), UselessKeys.of(planned(), key, subquery), "keys");
+        UselessKeys useless = UselessKeys.of(planned(), key, ((InSubqueryExec) inner).exprId());
+        if (keys != null && useless.asks()) { // a list of many keys takes long
+          index.narrow(KeyCondition.of(key, keys), useless, "keys");
         }
       } else {
         narrowByValues(inner);
@@ -219,7 +241,7 @@ public final class DynamicScan extends ListPlan {
     }
   }
 
-  private static void await(Expression one) {
+  private void await(Expression one) {
     try {
       if (one instanceof InSubqueryExec) {
         ((InSubqueryExec) one).updateResult();
@@ -228,7 +250,13 @@ public final class DynamicScan extends ListPlan {
       }
     } catch (Exception | LinkageError e) {
       Cancelled.rethrow(e);
-      LOG.warn("sargo: not narrowed by a subquery that failed, because of {}", e.toString(), e);
+      if (one instanceof InSubqueryExec && ExchangedExec.hasTooMany(e)) {
+        LOG.info("sargo: not narrowed by a subquery, because {}", e.getMessage());
+        UselessKeys.of(planned(), ((InSubqueryExec) one).child(), ((InSubqueryExec) one).exprId())
+            .wereTooMany();
+      } else {
+        LOG.warn("sargo: not narrowed by a subquery that failed, because of {}", e.toString(), e);
+      }
     }
   }
 

@@ -50,6 +50,11 @@ public final class DynamicScanStrategy extends ListStrategy {
 
   @Override
   protected List<SparkPlan> plans(LogicalPlan plan) {
+    if (plan instanceof Exchanged) {
+      Exchanged rows = (Exchanged) plan;
+      SparkPlan below = new PlanLater(plan.children().head());
+      return Collections.singletonList(new ExchangedExec(rows.keys(), rows.most(), below));
+    }
     if (!hasCondition(plan)) {
       return withoutLimited(plan);
     }

@@ -47,20 +47,34 @@ final class KeySubquery {
     return subquery(key, other, otherKeys, i, true);
   }
 
-  /** By the distinct keys of a plan, which runs before the scan. */
+  /**
+   * By the distinct keys of a plan, which runs before the scan. Spark does not optimize it: else
+   * its scans would read all columns.
+   */
   static DynamicPruningSubquery ofKeys(Expression key, LogicalPlan other, Expression otherKey) {
-    LogicalPlan keys = distinct(other, otherKey);
+    return ofLimited(key, limited(ColumnPruning$.MODULE$.apply(distinct(other, otherKey))));
+  }
+
+  /** By the distinct keys of an exchange; rows without one are lost. */
+  static DynamicPruningSubquery ofExchanged(Expression key, Exchanged other, Expression otherKey) {
+    return losingRows(ofLimited(key, limited(distinct(other, otherKey))));
+  }
+
+  private static DynamicPruningSubquery ofLimited(Expression key, LogicalPlan keys) {
     Expression output = (Expression) Seqs.list(keys.output()).get(0);
     return subquery(key, keys, Collections.singletonList(output), 0, false);
   }
 
   /**
    * At most one key more than are taken: then not all of them are there ({@link
-   * io.sargo.spark.plans.LimitedKeys}). Spark does not optimize it: else its scans would read all
-   * columns.
+   * io.sargo.spark.plans.LimitedKeys}).
    */
-  private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
+  private static LogicalPlan limited(LogicalPlan keys) {
     Expression limit = new Literal(MAX_KEYS + 1, DataTypes.IntegerType);
+    return new GlobalLimit(limit, new LocalLimit(limit, keys));
+  }
+
+  private static LogicalPlan distinct(LogicalPlan plan, Expression key) {
     NamedExpression named =
         key instanceof NamedExpression
             ? (NamedExpression) key
@@ -71,14 +85,11 @@ final class KeySubquery {
                 Seqs.<String>empty(),
                 Option.empty(),
                 Seqs.<String>empty());
-    LogicalPlan all =
-        Reflection.made(
-            Aggregate.class,
-            Seqs.of(Collections.singletonList(key)),
-            Seqs.of(Collections.singletonList(named)),
-            plan);
-    LogicalPlan pruned = ColumnPruning$.MODULE$.apply(all);
-    return new GlobalLimit(limit, new LocalLimit(limit, pruned));
+    return Reflection.made(
+        Aggregate.class,
+        Seqs.of(Collections.singletonList(key)),
+        Seqs.of(Collections.singletonList(named)),
+        plan);
   }
 
   private static DynamicPruningSubquery subquery(

@@ -7,6 +7,7 @@ import io.sargo.spark.plans.Rewrite;
 import io.sargo.spark.scans.NarrowedIndex;
 import io.sargo.spark.shims.Seqs;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,6 +26,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
@@ -177,6 +179,15 @@ abstract class KeysAtScan {
       others[i] = below(parts.get(i), replaced(key, meanings), NONE, passed);
     }
     return Nodes.withChildren(union, others);
+  }
+
+  /** Whether a key has a column of partitions, by which Spark filters those of a scan itself. */
+  static boolean hasPartitions(LogicalRelation scan, NarrowedIndex index, Expression key) {
+    List<String> partitions = new ArrayList<>(Arrays.asList(index.partitionSchema().fieldNames()));
+    HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+    partitions.addAll(Arrays.asList(relation.partitionSchema().fieldNames()));
+    return Seqs.list(key.references().toSeq()).stream()
+        .anyMatch(column -> partitions.stream().anyMatch(column.name()::equalsIgnoreCase));
   }
 
   /** The key with a project's names replaced by what they stand for. */

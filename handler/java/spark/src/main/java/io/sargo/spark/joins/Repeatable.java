@@ -5,8 +5,16 @@ import io.sargo.spark.shims.Seqs;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Min;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -47,18 +55,38 @@ final class Repeatable {
         || node instanceof Join
         || node instanceof LocalRelation
         || node instanceof Range
-        || node instanceof Aggregate && isDistinct((Aggregate) node)
+        || node instanceof Aggregate && isExact((Aggregate) node)
         || node instanceof LogicalRelation
             && ((LogicalRelation) node).relation() instanceof HadoopFsRelation;
   }
 
-  /** Whether an aggregate has no functions, only what it groups by. */
-  private static boolean isDistinct(Aggregate aggregate) {
-    return Seqs.list(aggregate.aggregateExpressions()).stream()
-        .allMatch(
-            one ->
-                Seqs.list(aggregate.groupingExpressions()).stream()
-                    .anyMatch(grouping -> grouping.semanticEquals((Expression) one)));
+  /**
+   * Whether an aggregate has what it groups by, and functions whose values depend on no order: not
+   * a sum of floating-point numbers, nor the first of some rows.
+   */
+  private static boolean isExact(Aggregate aggregate) {
+    List<Expression> groups = Seqs.list(aggregate.groupingExpressions());
+    for (NamedExpression named : Seqs.list(aggregate.aggregateExpressions())) {
+      Expression one = named instanceof Alias ? ((Alias) named).child() : (Expression) named;
+      if (groups.stream().noneMatch(one::semanticEquals)
+          && !(one instanceof AggregateExpression && isExact((AggregateExpression) one))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Spark would still have to rewrite a function of distinct values. */
+  private static boolean isExact(AggregateExpression aggregate) {
+    Expression function = aggregate.aggregateFunction();
+    boolean isKnown =
+        function instanceof Sum
+            || function instanceof Count
+            || function instanceof Min
+            || function instanceof Max;
+    return isKnown
+        && !aggregate.isDistinct()
+        && Seqs.list(function.children()).stream().allMatch(of -> JoinSide.isExact(of.dataType()));
   }
 
   /**

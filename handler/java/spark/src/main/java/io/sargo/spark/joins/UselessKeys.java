@@ -136,6 +136,11 @@ final class UselessKeys {
     this.kept = kept;
   }
 
+  /** The keys were too many to be taken: they have skipped nothing. */
+  void wereTooMany() {
+    record(false);
+  }
+
   private synchronized void record(boolean isUseful) {
     inARow = isUseful ? 0 : inARow + 1;
   }

@@ -1,7 +1,10 @@
 package io.sargo.spark.shims;
 
+import java.util.Collections;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.plans.physical.Distribution;
+import org.apache.spark.sql.catalyst.plans.physical.UnspecifiedDistribution$;
 import org.apache.spark.sql.execution.SparkPlan;
 import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
@@ -16,6 +19,16 @@ public abstract class ListPlan extends SparkPlan {
 
   /** A copy of this node over other children. */
   protected abstract SparkPlan over(List<SparkPlan> children);
+
+  /** How the rows of each child must be distributed: in any way. */
+  protected List<Distribution> required() {
+    return Collections.nCopies(childPlans().size(), UnspecifiedDistribution$.MODULE$);
+  }
+
+  @Override
+  public final Seq<Distribution> requiredChildDistribution() {
+    return Seqs.of(required());
+  }
 
   @Override
   public final Seq<SparkPlan> children() {
