@@ -11,7 +11,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,26 +79,42 @@ def hudi_session(jar: str, home: Path) -> SparkSession:
 _SCALAR, _KEYS = ("subquery", "scalar-subquery"), ("dynamicpruning",)
 
 
-def nodes(plan: Any, subqueries: tuple[str, ...] = ()) -> Iterator[Any]:
-    """The nodes of a physical plan that ran, with those of its finished stages, and of subqueries of these names."""
+def nodes(plan: Any, subqueries: tuple[str, ...] = (), exchanges: set[int] | None = None) -> Iterator[Any]:
+    """The nodes of a physical plan that ran, with those of its finished stages, and of subqueries of these names.
+
+    ``exchanges``: those that were seen; of reused exchanges, too, each once. None: without what reused ones are of.
+    """
     name = _name(plan)
     if name == "AdaptiveSparkPlanExec":
-        yield from nodes(plan.executedPlan(), subqueries)
+        yield from nodes(plan.executedPlan(), subqueries, exchanges)
     elif name.endswith("QueryStageExec"):
-        yield from nodes(plan.plan(), subqueries)
-    elif name != "ReusedSubqueryExec":
+        yield from nodes(plan.plan(), subqueries, exchanges)
+    elif name == "ReusedExchangeExec" and exchanges is not None:
+        yield from nodes(plan.child(), subqueries, exchanges)
+    elif name != "ReusedSubqueryExec" and not (exchanges is not None and plan.id() in exchanges):
+        if exchanges is not None and name.endswith("ExchangeExec"):
+            exchanges.add(plan.id())
         yield plan
         below, others = plan.children(), plan.subqueries()
         for i in range(below.size()):
-            yield from nodes(below.apply(i), subqueries)
+            yield from nodes(below.apply(i), subqueries, exchanges)
         for i in range(others.size() if subqueries else 0):
             if others.apply(i).name().startswith(subqueries):
-                yield from nodes(others.apply(i), subqueries)
+                yield from nodes(others.apply(i), subqueries, exchanges)
 
 
-def scans(plan: Any, subqueries: tuple[str, ...] = _SCALAR) -> Iterator[Any]:
-    """The nodes of a physical plan and its subqueries of these names that read files."""
-    return (one for one in nodes(plan, subqueries) if _name(one) in ("FileSourceScanExec", "DynamicScan"))
+def scans(plan: Any) -> Iterator[Any]:
+    """The nodes of a physical plan and its scalar subqueries that read files."""
+    return filter(_is_scan, nodes(plan, _SCALAR))
+
+
+def all_scans(plan: Any) -> Iterator[Any]:
+    """The same with the subqueries of keys, and what reused exchanges are of."""
+    return filter(_is_scan, nodes(plan, (*_SCALAR, *_KEYS), set()))
+
+
+def _is_scan(node: Any) -> bool:
+    return _name(node) in ("FileSourceScanExec", "DynamicScan")
 
 
 def rows_exchanged(plan: Any) -> int:
@@ -111,10 +127,10 @@ def _name(node: Any) -> str:
     return str(node.getClass().getSimpleName())
 
 
-def files_read(frame: Any, table: str, subqueries: tuple[str, ...] = _SCALAR) -> int:
+def files_read(scans: Iterable[Any], table: str) -> int:
     """How many files the scans of tables of a name read, each time that they are in the plan."""
     count = 0
-    for scan in scans(frame._jdf.queryExecution().executedPlan(), subqueries):
+    for scan in scans:
         if table in scan.toString() or table in str(scan.metrics()):
             count += scan.metrics().apply("numFiles").value()
     return count
@@ -139,9 +155,8 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
         own = sum(str(scan).count("dynamicpruning") for scan in read)
         names = [scan.nodeName() for scan in read]
         sent = [class_sent(spark, scan) for scan in read if _name(scan) == "DynamicScan"]
-        told = {"rows": rows, "files": files_read(frame, "/fact"), "own": own, "names": names, "sent": sent}
-        everywhere = files_read(frame, "/fact", (*_SCALAR, *_KEYS))
-        return {**told, "files everywhere": everywhere, "exchanged": rows_exchanged(plan)}
+        told = {"rows": rows, "files": files_read(read, "/fact"), "own": own, "names": names, "sent": sent}
+        return {**told, "files everywhere": files_read(all_scans(plan), "/fact"), "exchanged": rows_exchanged(plan)}
     except Exception as error:
         return {
             "error": f"{type(error).__name__}: {str(error)[:2000]}",
@@ -195,7 +210,8 @@ def not_reused(spark: SparkSession) -> dict[str, Any]:
     spark.conf.set(setting, "false")
     try:
         rows = len(frame.collect())
-        return {"is_planned": "DynamicScan" in planned, "rows": rows, "files": files_read(frame, "/fact")}
+        read = scans(frame._jdf.queryExecution().executedPlan())
+        return {"is_planned": "DynamicScan" in planned, "rows": rows, "files": files_read(read, "/fact")}
     finally:
         spark.conf.unset(setting)
 

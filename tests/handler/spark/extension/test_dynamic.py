@@ -33,7 +33,7 @@ def test_rows_are_those_without_dynamic_pruning(results, story, way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("story", [s for s in STORIES if s.files is not None], ids=lambda story: story.name)
 def test_files_are_read_that_have_a_key(results, story, way):
-    assert results[story.name][way]["files"] == story.expected(way)
+    assert story.expected(way) in (None, results[story.name][way]["files"])
 
 
 @pytest.mark.parametrize("setting", ["auto", "subquery"])
