@@ -6,8 +6,8 @@
 with the Python of ``.venv/spark35``. FOLDER is what ``tests.tpch.whole_tables`` writes. In one session, after some
 queries that are not measured, each query runs both ways in turns. Seconds are of the CPU: user and system time of the
 driver, its JVM and all their children, the sidecar included; the least of the rounds. ``files`` are those that Spark's
-scans read, without log files. ``--own-index lineitem.l_orderkey`` makes an own secondary index first, if there is
-none. The exit code is 1 when rows differ.
+scans read, in subqueries too, without log files. ``--own-index lineitem.l_orderkey`` makes an own secondary index
+first, if there is none. The exit code is 1 when rows differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 from handler.indexes.operations import IndexWork
 from handler.shipped.artefacts import spark_jar
 from handler.spark import register
-from tests.handler.spark.extension.sessions import files_read, session
+from tests.handler.spark.extension.sessions import all_files_read, session
 from tests.tables.releases import RELEASES
 from tests.tpch.queries import QUERIES
 from tests.tpch.whole_tables import KINDS, TABLES
@@ -89,7 +89,7 @@ def run_once(spark: SparkSession, sql: str, way: str, cost: Cost) -> None:
     rows = frame.collect()
     cost.cpu = min(cost.cpu, cpu_seconds() - before)
     cost.wall = min(cost.wall, time.monotonic() - begun)
-    cost.files = files_read(frame)
+    cost.files = all_files_read(frame)
     cost.rows = sorted(map(repr, rows))
 
 

@@ -30,6 +30,7 @@ from tests.handler.spark.extension.dynamic_stories import (
 from tests.handler.spark.extension.dynamic_tables import rows_of, write_tables
 from tests.handler.spark.extension.dynamic_truth import Truth
 from tests.handler.spark.extension.fake_sidecar import FakeSidecar
+from tests.handler.spark.extension.plan_nodes import SCALAR, all_nodes, name_of, nodes
 from tests.handler.spark.extension.random_joins import random_join
 from tests.jvm_flags import SHORT_LIVED
 from tests.tables.releases import RELEASES
@@ -75,63 +76,27 @@ def hudi_session(jar: str, home: Path) -> SparkSession:
     return session([jar, RELEASES["1.2.0"].jar], extensions, home)
 
 
-#: What the names of subqueries begin with: scalar ones, and those of keys.
-_SCALAR, _KEYS = ("subquery", "scalar-subquery"), ("dynamicpruning",)
-
-
-def nodes(plan: Any, subqueries: tuple[str, ...] = (), exchanges: set[int] | None = None) -> Iterator[Any]:
-    """The nodes of a physical plan that ran, with those of its finished stages, and of subqueries of these names.
-
-    ``exchanges``: those that were seen; of reused exchanges, too, each once. None: without what reused ones are of.
-    """
-    name = _name(plan)
-    if name == "AdaptiveSparkPlanExec":
-        yield from nodes(plan.executedPlan(), subqueries, exchanges)
-    elif name.endswith("QueryStageExec"):
-        yield from nodes(plan.plan(), subqueries, exchanges)
-    elif name == "ReusedExchangeExec" and exchanges is not None:
-        yield from nodes(plan.child(), subqueries, exchanges)
-    elif name != "ReusedSubqueryExec" and not (exchanges is not None and plan.id() in exchanges):
-        if exchanges is not None and name.endswith("ExchangeExec"):
-            exchanges.add(plan.id())
-        yield plan
-        below, others = plan.children(), plan.subqueries()
-        for i in range(below.size()):
-            yield from nodes(below.apply(i), subqueries, exchanges)
-        for i in range(others.size() if subqueries else 0):
-            if others.apply(i).name().startswith(subqueries):
-                yield from nodes(others.apply(i), subqueries, exchanges)
-
-
 def scans(plan: Any) -> Iterator[Any]:
-    """The nodes of a physical plan and its scalar subqueries that read files."""
-    return filter(_is_scan, nodes(plan, _SCALAR))
-
-
-def all_scans(plan: Any) -> Iterator[Any]:
-    """The same with the subqueries of keys, and what reused exchanges are of."""
-    return filter(_is_scan, nodes(plan, (*_SCALAR, *_KEYS), set()))
+    """The nodes of a plan and its scalar subqueries that read files, those of the exchanges that it reuses once."""
+    return filter(_is_scan, nodes(plan, SCALAR, set()))
 
 
 def _is_scan(node: Any) -> bool:
-    return _name(node) in ("FileSourceScanExec", "DynamicScan")
+    return name_of(node) in ("FileSourceScanExec", "DynamicScan")
 
 
 def rows_exchanged(plan: Any) -> int:
     """How many rows the exchanges of a physical plan wrote, without those of its subqueries."""
-    exchanges = (one for one in nodes(plan) if _name(one) == "ShuffleExchangeExec")
+    exchanges = (one for one in nodes(plan, exchanges=set()) if name_of(one) == "ShuffleExchangeExec")
     return sum(int(exchange.metrics().apply("shuffleRecordsWritten").value()) for exchange in exchanges)
-
-
-def _name(node: Any) -> str:
-    return str(node.getClass().getSimpleName())
 
 
 def files_read(scans: Iterable[Any], table: str) -> int:
     """How many files the scans of tables of a name read, each time that they are in the plan."""
     count = 0
     for scan in scans:
-        if table in scan.toString() or table in str(scan.metrics()):
+        own, _, _ = scan.toString().partition("\n")  # without the plans of its subqueries
+        if table in own or table in str(scan.metrics()):
             count += scan.metrics().apply("numFiles").value()
     return count
 
@@ -154,9 +119,13 @@ def run(spark: SparkSession, story: Story, settings: Mapping[str, str]) -> dict[
         read = list(scans(plan))
         own = sum(str(scan).count("dynamicpruning") for scan in read)
         names = [scan.nodeName() for scan in read]
-        sent = [class_sent(spark, scan) for scan in read if _name(scan) == "DynamicScan"]
+        sent = [class_sent(spark, scan) for scan in read if name_of(scan) == "DynamicScan"]
         told = {"rows": rows, "files": files_read(read, "/fact"), "own": own, "names": names, "sent": sent}
-        return {**told, "files everywhere": files_read(all_scans(plan), "/fact"), "exchanged": rows_exchanged(plan)}
+        return {
+            **told,
+            "files everywhere": files_read(filter(_is_scan, all_nodes(plan)), "/fact"),
+            "exchanged": rows_exchanged(plan),
+        }
     except Exception as error:
         return {
             "error": f"{type(error).__name__}: {str(error)[:2000]}",

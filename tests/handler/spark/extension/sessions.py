@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.handler.spark.extension.plan_nodes import all_nodes, nodes
 from tests.jvm_flags import SHORT_LIVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["files_read", "scans", "session"]
+__all__ = ["all_files_read", "files_read", "scans", "session"]
 
 ROOT = Path(__file__).parents[4]
 
@@ -44,28 +45,28 @@ def session(jars: list[Path], work: Path, settings: Mapping[str, str]) -> SparkS
 
 
 def scans(frame: DataFrame) -> list[Any]:
-    """The nodes of the plan that ran which read files."""
-    jdf: Any = frame._jdf
-    leaves = _leaves(jdf.queryExecution().executedPlan())
-    return [leaf for leaf in leaves if leaf.metrics().get("numFiles").isDefined()]
+    """The nodes of the plan that ran which read files, without those of subqueries and reused exchanges."""
+    return list(filter(_is_scan, nodes(_plan(frame))))
 
 
 def files_read(frame: DataFrame) -> int:
-    """The files of all scans, without log files."""
-    return sum(leaf.metrics().get("numFiles").get().value() for leaf in scans(frame))
+    """The files of these scans, without log files."""
+    return sum(map(_files, scans(frame)))
 
 
-def _leaves(plan: Any) -> Iterator[Any]:
-    name = plan.getClass().getSimpleName()
-    if name == "AdaptiveSparkPlanExec":
-        yield from _leaves(plan.executedPlan())
-    elif name.endswith("QueryStageExec"):
-        yield from _leaves(plan.plan())
-    elif name == "InMemoryTableScanExec":
-        yield from _leaves(plan.relation().cachedPlan())
-    elif not name.startswith("ReusedExchange"):
-        children = plan.children()
-        if not children.size():
-            yield plan
-        for index in range(children.size()):
-            yield from _leaves(children.apply(index))
+def all_files_read(frame: DataFrame) -> int:
+    """The files of all scans that ran, those of subqueries too, without log files."""
+    return sum(map(_files, filter(_is_scan, all_nodes(_plan(frame)))))
+
+
+def _plan(frame: DataFrame) -> Any:
+    jdf: Any = frame._jdf
+    return jdf.queryExecution().executedPlan()
+
+
+def _is_scan(node: Any) -> bool:
+    return not node.children().size() and bool(node.metrics().get("numFiles").isDefined())
+
+
+def _files(scan: Any) -> int:
+    return int(scan.metrics().get("numFiles").get().value())
