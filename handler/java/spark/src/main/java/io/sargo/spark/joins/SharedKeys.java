@@ -73,22 +73,20 @@ final class SharedKeys {
         : result;
   }
 
+  /** A join with one side narrowed, the larger one if both can be; itself if none can. */
   private LogicalPlan narrowedJoin(Join join) {
-    LogicalPlan left = join.left();
-    LogicalPlan right = join.right();
     List<JoinSide> sides = new ArrayList<>(JoinSide.of(join));
     sides.sort(Comparator.comparingLong(side -> -KeySource.bytesOfScans(side.narrowed)));
     for (JoinSide side : sides) {
       for (int i = 0; i < side.narrowedKeys.size(); i++) {
         Side other = side.isUsable(i) ? exchanged(side, i) : null;
-        boolean isLeft = side.narrowed == join.left();
-        LogicalPlan narrowed = isLeft ? left : right;
         LogicalPlan fewer =
             other == null
-                ? narrowed
-                : new ByKey(other).narrowed(narrowed, side.narrowedKeys.get(i));
-        if (fewer != narrowed) {
+                ? side.narrowed
+                : new ByKey(other).narrowed(side.narrowed, side.narrowedKeys.get(i));
+        if (fewer != side.narrowed) {
           LogicalPlan rest = other.isAdded ? other.plan : side.other;
+          boolean isLeft = side.narrowed == join.left();
           return Nodes.withChildren(join, isLeft ? fewer : rest, isLeft ? rest : fewer);
         }
       }
