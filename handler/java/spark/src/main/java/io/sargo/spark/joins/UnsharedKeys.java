@@ -33,7 +33,9 @@ public final class UnsharedKeys extends Rule<SparkPlan> {
   public SparkPlan apply(SparkPlan plan) {
     try {
       Set<SparkPlan> exchanges = new HashSet<>();
-      addExchanges(plan, exchanges);
+      if (hasDynamicScan(plan)) {
+        addExchanges(plan, exchanges);
+      }
       return plan.transformUp(
           Rewrite.by(
               node -> node instanceof DynamicScan ? shared((DynamicScan) node, exchanges) : null));
@@ -41,6 +43,11 @@ public final class UnsharedKeys extends Rule<SparkPlan> {
       LOG.warn("sargo: not looked for shared exchanges, because of {}", e.toString(), e);
       return plan;
     }
+  }
+
+  private static boolean hasDynamicScan(SparkPlan plan) {
+    return plan instanceof DynamicScan
+        || Seqs.list(plan.children()).stream().anyMatch(UnsharedKeys::hasDynamicScan);
   }
 
   private static void addExchanges(SparkPlan node, Set<SparkPlan> exchanges) {
