@@ -7,6 +7,7 @@ OUT gets for each way of each story the rows, those without, and the number of f
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -39,6 +40,8 @@ __all__ = ["hudi_session", "scans", "session", "told"]
 
 #: Joins whose keys are in each file.
 IN_A_ROW = 6
+#: So many joins the queries of ``scans_of_chain`` have.
+CHAINS = (1, 4, 8, 12, 16)
 RANDOM_JOINS, RANDOM_SEED = int(os.environ.get("RANDOM_JOINS", "40")), int(os.environ.get("RANDOM_SEED", "1"))
 
 
@@ -200,6 +203,26 @@ def asked_in_a_row(spark: SparkSession, truth: Truth, way: str) -> dict[str, Any
     return {"asked": asked, "exchanged": exchanged, "files of another side": files}
 
 
+def scans_of_chain(spark: SparkSession, joins: int) -> int:
+    """How many scans the plan of so many shuffled joins has, each by another column, with those of its subqueries."""
+    sides = [
+        f"join (select * from fact where v % {i + 90} > -2) f{i} on f{i - 1}.{c} = f{i}.{c}" for i, c in _chain(joins)
+    ]
+    settings = {**WAYS["shuffled"], "spark.sargo.dynamic": "subquery"}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        frame = spark.sql(f"select f0.k from fact f0 {' '.join(sides)}")
+        return str(frame._jdf.queryExecution().optimizedPlan()).count("Relation ")
+    finally:
+        for key in settings:
+            spark.conf.unset(key)
+
+
+def _chain(joins: int) -> Iterator[tuple[int, str]]:
+    return zip(range(1, joins + 1), itertools.cycle(("k", "big", "n", "v", "s")))
+
+
 def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     """What each story, random join and switch came to, over the views of the tables of ``home``."""
     spark.conf.set("spark.sargo.dynamic", "false")
@@ -226,6 +249,7 @@ def told(spark: SparkSession, home: Path) -> dict[str, Any]:
     spark.conf.set("spark.sargo.dynamic", "auto")
     results["not reused"] = not_reused(spark)
     results["switches"] = {switch.name: switched(spark, switch, home) for switch in SWITCHES}
+    results["chains"] = {joins: scans_of_chain(spark, joins) for joins in CHAINS}
     results["in a row"] = {way: asked_in_a_row(spark, truth, way) for way in WAYS}
     fake.close()
     return results

@@ -123,6 +123,13 @@ def test_a_side_whose_exchange_has_the_keys_is_read_once(results, story, files, 
     assert (found["files everywhere"], found["files"], found["exchanged"]) == (files, files, exchanged)
 
 
+def test_a_chain_of_joins_does_not_grow_twofold_with_each(results):
+    """Each side whose exchange has the keys stands in the plan once more, with the keys of its own scans."""
+    scans = {int(joins): count for joins, count in results["chains"].items()}
+    assert scans[4] > 5, "some are narrowed"
+    assert all(count <= joins + 1 + 8 * joins for joins, count in scans.items()), scans
+
+
 def test_a_scan_that_waited_for_a_value_says_what_it_left(results):
     names = [name for name in results["a value"]["broadcast"]["names"] if name.startswith("DynamicScan")]
     assert [name.rpartition(", ")[2] for name in names] == ["1 by values"]

@@ -39,6 +39,12 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
  * make it another exchange. {@link UnsharedKeys} looks whether it is the same.
  */
 final class SharedKeys {
+  /**
+   * So many scans a side has at most, with those of its conditions. They stand in the query once
+   * more: without a bound a chain of joins would become twice as large with each of them.
+   */
+  private static final int MAX_SCANS = 8;
+
   /** A scan of so many bytes must stand against each row of the side. */
   private static final long BYTES_A_ROW = 256;
 
@@ -103,7 +109,9 @@ final class SharedKeys {
       below = sideBelow(side);
     }
     boolean isSame =
-        hasOnlySubqueries(side.plan) && Repeatable.isRepeatable(LimitedKeys.without(side.plan));
+        scans(side.plan) <= MAX_SCANS
+            && hasOnlySubqueries(side.plan)
+            && Repeatable.isRepeatable(LimitedKeys.without(side.plan));
     if (!isSame || !SelectiveSide.isSelective(side.plan)) {
       return null;
     }
@@ -187,6 +195,17 @@ final class SharedKeys {
     return Joins.keepsRight(join) && areIn(right, keys) && isOf(key, join.right())
         ? new Side(join.right(), right, key, false)
         : null;
+  }
+
+  /** The number of scans in a plan and in the subqueries of its conditions by keys. */
+  private static int scans(LogicalPlan plan) {
+    List<LogicalPlan> parts = new ArrayList<>(Seqs.list(plan.children()));
+    if (plan instanceof Filter) {
+      Conditions.conjuncts(((Filter) plan).condition()).stream()
+          .filter(LimitedKeys::is)
+          .forEach(one -> parts.add(((DynamicPruningSubquery) one).buildQuery()));
+    }
+    return parts.isEmpty() ? 1 : parts.stream().mapToInt(SharedKeys::scans).sum();
   }
 
   /**
