@@ -206,6 +206,7 @@ STORIES = (
     Story("a side as large, below two joins", f"select a.k from fact a left semi join fact_mor b on a.k = b.k and a.v < b.v + 1 left anti join fact c on a.k = c.k and c.v % 7 = 9 where {_FEW.replace('v', 'a.v')}", {"shuffled": 10, "plain shuffled": 24}),
     Story("a side as large with a key of its own", f"select f.k, m.v from fact f join (select m.k, m.v from fact_mor m join {_keys('(105), (305)')} t on m.k = t.x where m.v % 2 > -2) m on f.k = m.k", {"shuffled": 4, "plain shuffled": 10}),
     Story("a side as large, of many rows", "select count(*) from fact f join (select m.k from fact_mor m cross join range(60) r where m.v + r.id > -1000) t on f.k = t.k", 16),
+    Story("a side as large, by broadcast above a shuffled join", f"select /*+ broadcast(m) */ f.k from fact f join {_keys('(106), (306), (717)')} t on f.n = t.x join (select k from fact_mor where {_FEW}) m on f.k = m.k", {"shuffled": 9, "plain shuffled": 9}),
     Story("groups with a condition", f"select k, v from fact where k in {_GROUPS}", _SHARED_GROUPS),
     Story("groups with a condition, joined", f"select f.k, t.s from fact f join {_DECIMALS} t on f.k = t.k", _SHARED_GROUPS),
     Story("groups with a condition, in two joins", f"select f.k, c.v from fact f join fact c on f.k = c.k where f.k in {_GROUPS}", {"shuffled": 12, "plain shuffled": 24}),

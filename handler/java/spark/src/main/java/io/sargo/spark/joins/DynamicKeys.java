@@ -209,7 +209,6 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
     private DynamicPruningSubquery byBroadcast(
         NarrowedIndex index, List<Expression> filters, Expression key, List<LogicalPlan> passed) {
       if (!isBroadcast
-          || losesEnough(index, filters)
           || !SelectiveSide.isSelective(side.other)
           || !Repeatable.isRepeatable(side.other)
           || !waits(index, passed)) {
@@ -217,17 +216,15 @@ public final class DynamicKeys extends Rule<LogicalPlan> {
       }
       DynamicPruningSubquery condition =
           KeySubquery.ofBroadcast(key, side.other, side.otherKeys, i);
+      if (losesEnough(index, filters)) {
+        KeySubquery.setSpare(condition);
+      }
       return passesExchange(passed) ? KeySubquery.losingRows(condition) : condition;
     }
 
-    /**
-     * Whether a scan loses rows by a subquery, and gains little by a broadcast of a large side,
-     * with which its exchange is no other's ({@link SharedKeys}).
-     */
+    /** Whether a scan loses rows by a subquery, and gains little by the broadcast of this side. */
     private boolean losesEnough(NarrowedIndex index, List<Expression> filters) {
-      return SharedKeys.canShare(session)
-          && filters.stream().anyMatch(LimitedKeys::is)
-          && !readsLittle(side.other, index, filters);
+      return filters.stream().anyMatch(LimitedKeys::is) && !readsLittle(side.other, index, filters);
     }
 
     /** Whether a scan is to wait for a broadcast, which no later rule has in time. */

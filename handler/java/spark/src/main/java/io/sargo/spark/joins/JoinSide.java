@@ -67,6 +67,11 @@ final class JoinSide {
     return sides;
   }
 
+  /** The same side beside a plan with the same columns as the other side. */
+  JoinSide beside(LogicalPlan plan) {
+    return new JoinSide(narrowed, plan, narrowedKeys, otherKeys);
+  }
+
   private static boolean mayLoseLeft(Join join) {
     String type = Joins.type(join);
     return type.equals("INNER") || type.equals("LEFT SEMI") || type.equals("RIGHT OUTER");

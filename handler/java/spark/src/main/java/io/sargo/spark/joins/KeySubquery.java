@@ -26,6 +26,8 @@ final class KeySubquery {
   /** Spark takes tags along with the copies of an expression. */
   private static final TreeNodeTag<Boolean> LOSES_ROWS = new TreeNodeTag<>("sargo.loses.rows");
 
+  private static final TreeNodeTag<Boolean> IS_SPARE = new TreeNodeTag<>("sargo.is.spare");
+
   private KeySubquery() {}
 
   /** Whether a scan with this condition loses rows without a key, too, not only files. */
@@ -39,6 +41,15 @@ final class KeySubquery {
       condition.setTagValue(LOSES_ROWS, true);
     }
     return condition;
+  }
+
+  /** Whether a scan with this condition loses little by it, so that another use of it may win. */
+  static boolean isSpare(Expression condition) {
+    return condition.getTagValue(IS_SPARE).isDefined();
+  }
+
+  static void setSpare(DynamicPruningSubquery condition) {
+    condition.setTagValue(IS_SPARE, true);
   }
 
   /** By the i-th key of a broadcast, which Spark reuses; TRUE where it has none. */

@@ -36,7 +36,8 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
  * has few rows for the size of the scan, which Spark counts before the keys are taken.
  *
  * <p>The side must stay as it is once its keys are used: a condition more on one of its scans would
- * make it another exchange. {@link UnsharedKeys} looks whether it is the same.
+ * make it another exchange. {@link UnsharedKeys} looks whether it is the same. For that its scans
+ * are without the conditions by broadcasts that they can spare.
  */
 final class SharedKeys {
   /**
@@ -83,7 +84,8 @@ final class SharedKeys {
   private LogicalPlan narrowedJoin(Join join) {
     List<JoinSide> sides = new ArrayList<>(JoinSide.of(join));
     sides.sort(Comparator.comparingLong(side -> -KeySource.bytesOfScans(side.narrowed)));
-    for (JoinSide side : sides) {
+    for (JoinSide whole : sides) {
+      JoinSide side = whole.beside(Conditions.without(whole.other, KeySubquery::isSpare));
       for (int i = 0; i < side.narrowedKeys.size(); i++) {
         Side other = side.isUsable(i) ? exchanged(side, i) : null;
         LogicalPlan fewer =

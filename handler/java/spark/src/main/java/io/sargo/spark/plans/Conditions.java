@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -18,6 +19,8 @@ import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /** The parts of a filter that must all hold, and which of them are known before the query runs. */
@@ -39,6 +42,26 @@ public final class Conditions {
       }
     }
     return conjuncts;
+  }
+
+  /** A plan whose filters have no condition that a test holds for. */
+  public static LogicalPlan without(LogicalPlan plan, Predicate<Expression> test) {
+    return plan.transformUp(
+        Rewrite.by(
+            node -> {
+              Filter filter = node instanceof Filter ? (Filter) node : null;
+              return filter != null && conjuncts(filter.condition()).stream().anyMatch(test)
+                  ? without(filter, test)
+                  : null;
+            }));
+  }
+
+  private static LogicalPlan without(Filter filter, Predicate<Expression> test) {
+    return conjuncts(filter.condition()).stream()
+        .filter(test.negate())
+        .reduce(And::new)
+        .map(rest -> (LogicalPlan) new Filter(rest, filter.child()))
+        .orElse(filter.child());
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.sargo.spark.plans;
 
-import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -21,22 +20,11 @@ public final class LimitedKeys {
 
   /** A plan whose filters have no such condition. */
   public static LogicalPlan without(LogicalPlan plan) {
-    return plan.transformUp(
-        Rewrite.by(
-            node ->
-                node instanceof Filter && areIn((Filter) node) ? without((Filter) node) : null));
+    return Conditions.without(plan, LimitedKeys::is);
   }
 
   /** Whether one of a filter's conditions is such. */
   public static boolean areIn(Filter filter) {
     return Conditions.conjuncts(filter.condition()).stream().anyMatch(LimitedKeys::is);
-  }
-
-  private static LogicalPlan without(Filter filter) {
-    return Conditions.conjuncts(filter.condition()).stream()
-        .filter(one -> !is(one))
-        .reduce(And::new)
-        .map(rest -> (LogicalPlan) new Filter(rest, filter.child()))
-        .orElse(filter.child());
   }
 }
