@@ -6,7 +6,6 @@ All run on Spark 3.5, for which every one of them has a bundle, in a virtual env
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.jvm_flags import SHORT_LIVED
+from tests.tables.maven import fetched, place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,23 +32,11 @@ class Release:
 
     @property
     def jar(self) -> Path:
-        repository = Path.home() / ".m2" / "repository" / "org" / "apache" / "hudi"
-        return repository / BUNDLE / self.hudi / f"{BUNDLE}-{self.hudi}.jar"
+        return place("org.apache.hudi", BUNDLE, self.hudi)
 
     def fetch(self) -> None:
         """Download the bundle into the local Maven repository, unless it is there."""
-        if not self.jar.exists():
-            subprocess.run(
-                [
-                    "mvn",
-                    "-q",
-                    "-B",
-                    "dependency:get",
-                    "-Dtransitive=false",
-                    f"-Dartifact=org.apache.hudi:{BUNDLE}:{self.hudi}",
-                ],
-                check=True,
-            )
+        fetched("org.apache.hudi", BUNDLE, self.hudi)
 
 
 RELEASES = {release.hudi: release for release in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
