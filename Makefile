@@ -47,7 +47,7 @@ TORTURE ?=
 TABLES ?=
 SF ?= 1
 
-.PHONY: help install demo test test-all test-oldest test-spark test-spark4 test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables fuzz lint thrift format bench bench-compare bench-curves flame-graphs tpch tpcds docs lock dist image release-notes clean
+.PHONY: help install demo test test-all test-oldest test-spark test-spark4 test-spark35 test-connect test-extension test-hooks test-hive test-cluster hive-up tables conformance jar jar-hive jar-spark test-java test-emulators test-browser format-java prove torture torture-tables spark-sql fuzz lint thrift format bench bench-compare bench-curves flame-graphs tpch tpcds docs lock dist image release-notes clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -194,6 +194,9 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 
 torture-tables: install $(SPARK35)/.installed ## Ten random tables written by real Hudi, random conditions on each: no file with a matching row is skipped (TABLES="--tables 3 --seed 7"; --extension, --meanwhile: queries through the extension of Spark; --lives: tables that are upgraded, restored, reindexed)
 	$(BIN)/python -m tests.random_tables --columns $(TABLES)
+
+spark-sql: install jar-spark $(SPARK35)/.installed ## The SQL that Spark tests itself with, over tables of Hudi: the same rows with the extension as without (hours; SQL="--files subquery/ --ways aqe,shuffled")
+	TZ=UTC $(SPARK35)/bin/python -m tests.spark_sql $(SQL)
 
 fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 10)
 	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)

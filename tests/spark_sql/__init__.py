@@ -1,0 +1,1 @@
+"""The SQL that Spark tests itself with, over tables of Hudi."""
