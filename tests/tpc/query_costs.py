@@ -8,13 +8,14 @@ by eight digits: Spark sums them in another order each time.
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import math
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from handler.spark import register
 from tests.handler.spark.extension.sessions import all_files_read, session
 from tests.tables.releases import RELEASES
 
-__all__ = ["Run", "costs", "extended_session", "reported"]
+__all__ = ["Run", "costs", "extended_session", "options", "reported"]
 
 #: Way -> settings of the session. Hudi skips by its metadata table in both, where the extension leaves a scan to it.
 WAYS = {"Hudi": {"spark.sargo.enabled": "false"}, "Sargo": {"spark.sargo.enabled": "true"}}
@@ -158,6 +159,16 @@ def extended_session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
         register(spark)
         yield spark
         spark.stop()
+
+
+def options(program: str, queries: Iterable[str]) -> argparse.ArgumentParser:
+    """What the programs have in common; ``queries`` are those that can be named."""
+    parser = argparse.ArgumentParser(f"python -m {program}")
+    parser.add_argument("folder", type=lambda text: Path(text).resolve())
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--queries", type=lambda text: text.split(","), default=list(queries))
+    parser.add_argument("--save", type=Path)
+    return parser
 
 
 def reported(lines: Iterator[str], save: Path | None) -> int:

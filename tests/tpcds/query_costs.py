@@ -13,41 +13,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from tests.tpc.query_costs import Run, costs, extended_session, reported
+from tests.tpc.query_costs import Run, costs, extended_session, options, reported
 from tests.tpcds.queries import queries
 from tests.tpcds.whole_tables import TABLES
 
 _WARM = ("q3", "q7", "q19", "q42", "q96", "q3")
 
 
-def measured(given: argparse.Namespace) -> Iterator[str]:
-    known = queries()
+def measured(known: Mapping[str, str], given: argparse.Namespace) -> Iterator[str]:
     with extended_session(dict(text.split("=", 1) for text in given.setting)) as spark:
         run = Run(
             title=", ".join(["TPC-DS", *given.setting]),
             home=given.folder,
             tables=tuple(TABLES),
-            queries={name: known[name] for name in given.queries.split(",")} if given.queries else known,
+            queries={name: known[name] for name in given.queries},
             warm=[known[name] for name in _WARM],
         )
         yield from costs(spark, run, given.rounds)
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m tests.tpcds.query_costs")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--queries", default="")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--save", type=Path)
-    options = parser.parse_args()
-    options.folder = options.folder.resolve()
-    return options
-
-
 if __name__ == "__main__":
-    options = _options()
-    sys.exit(reported(measured(options), options.save))
+    known = queries()
+    parser = options("tests.tpcds.query_costs", [name for name in known if name.isalnum()])
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
+    given = parser.parse_args()
+    sys.exit(reported(measured(known, given), given.save))

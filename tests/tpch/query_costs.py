@@ -13,9 +13,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-from tests.tpc.query_costs import Run, costs, extended_session, reported
+from tests.tpc.query_costs import Run, costs, extended_session, options, reported
 from tests.tpch.queries import QUERIES
 from tests.tpch.whole_tables import KINDS, TABLES
 
@@ -29,26 +28,16 @@ def measured(given: argparse.Namespace) -> Iterator[str]:
                 title="COPY_ON_WRITE" if kind == "cow" else "MERGE_ON_READ",
                 home=given.folder / kind,
                 tables=tuple(TABLES[kind]),
-                queries={name: QUERIES[name] for name in given.queries.split(",")},
+                queries={name: QUERIES[name] for name in given.queries},
                 warm=[QUERIES[name] for name in _WARM],
                 own_index=given.own_index,
             )
             yield from costs(spark, run, given.rounds)
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m tests.tpch.query_costs")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--queries", default=",".join(QUERIES))
-    parser.add_argument("--own-index", action="append", default=[], metavar="TABLE.COLUMN")
-    parser.add_argument("--save", type=Path)
-    options = parser.parse_args()
-    options.folder = options.folder.resolve()
-    return options
-
-
 if __name__ == "__main__":
-    options = _options()
-    sys.exit(reported(measured(options), options.save))
+    parser = options("tests.tpch.query_costs", QUERIES)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--own-index", action="append", default=[], metavar="TABLE.COLUMN")
+    given = parser.parse_args()
+    sys.exit(reported(measured(given), given.save))
