@@ -14,6 +14,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.window import Window
 
 from tests.spark_sql.given_tables import given_tables
+from tests.tpc.write import PLAIN
 
 __all__ = ["StandIns"]
 
@@ -37,10 +38,8 @@ _NARROWED: Mapping[type, T.DataType] = {
 
 
 class StandIns:
-    """``known``: the names that stand for tables of Hudi now.
-
-    Every second table is MERGE_ON_READ, with a log file beside some of its files. Their rows stand in up to four files,
-    in the order of their first column that has one. What Hudi cannot write stays as it is.
+    """Every second table is MERGE_ON_READ, with a log file beside some of its files. Their rows stand in up
+    to four files, in the order of their columns that have one. What Hudi cannot write stays as it is.
     """
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
@@ -49,14 +48,14 @@ class StandIns:
         self._given = {name: self._table(spark, frame) for name, frame in given_tables(spark, folder)}
         self._changed: dict[str, bool] = {}
         self._made: set[str] = set()
-        self.known: dict[str, bool] = {}
+        self._known: dict[str, bool] = {}  # the names that stand for tables of Hudi now: is it a table of the script?
 
     def begin(self, spark: SparkSession) -> None:
         """A session has no table but those that each script takes for granted."""
-        self._changed, self.known, self._made = {}, {}, set(self._given)
+        self._changed, self._known, self._made = {}, {}, set(self._given)
         for name, path in self._given.items():
             self._show(spark, name, path)
-            self.known[name] = False
+            self._known[name] = False
 
     def reads_a_table(self, statement: str) -> bool:
         """Whether a query names a table or a view of the script."""
@@ -64,9 +63,9 @@ class StandIns:
 
     def before(self, spark: SparkSession, statement: str) -> None:
         """The tables that another statement than a query names are what they were."""
-        for name in [name for name, is_table in self.known.items() if is_table and _names(statement, name)]:
+        for name in [name for name, is_table in self._known.items() if is_table and _names(statement, name)]:
             spark.catalog.dropTempView(name)
-            del self.known[name]
+            del self._known[name]
             self._changed[name] = True
 
     def after(self, statement: str) -> None:
@@ -77,20 +76,23 @@ class StandIns:
         name = (found["name"] or found["table"]).lower()
         self._made.add(name)
         is_table = found["kind"] is None or found["kind"].lower() == "table"
-        if is_table or (_is_constant(statement) and not any(_names(statement, other) for other in self.known)):
+        if is_table or (_is_constant(statement) and not any(_names(statement, other) for other in self._known)):
             self._changed[name] = is_table
-        self.known.pop(name, None)
+        self._known.pop(name, None)
 
-    def stand_in(self, spark: SparkSession) -> None:
-        """Put tables of Hudi in the place of what has been made or changed."""
+    def stand_in(self, spark: SparkSession) -> int:
+        """Put tables of Hudi in the place of what was made or changed; the number of those that stay as they are."""
         changed, self._changed = self._changed, {}
+        left = 0
         for name, is_table in changed.items():
             try:
                 frame = spark.table(name)
                 self._show(spark, name, self._table(spark, frame))
             except Exception:  # of a type that Hudi does not write, without rows, or gone again
+                left += 1
                 continue
-            self.known[name] = is_table
+            self._known[name] = is_table
+        return left
 
     @staticmethod
     def _show(spark: SparkSession, name: str, path: Path) -> None:
@@ -154,12 +156,5 @@ def _options(operation: str, files: int, *, merged: bool) -> dict[str, str]:
         "hoodie.datasource.write.table.type": "MERGE_ON_READ" if merged else "COPY_ON_WRITE",
         "hoodie.bulkinsert.sort.mode": "NONE",
         "hoodie.bulkinsert.shuffle.parallelism": str(files),
-        "hoodie.index.type": "SIMPLE",
-        "hoodie.parquet.small.file.limit": "0",
-        "hoodie.embed.timeline.server": "false",
-        "hoodie.clean.automatic": "false",
-        "hoodie.compact.inline": "false",
-        "hoodie.metadata.enable": "true",
-        "hoodie.metadata.index.column.stats.enable": "true",
-        "hoodie.metadata.index.partition.stats.enable": "false",
+        **PLAIN,
     }

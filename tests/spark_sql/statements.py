@@ -17,7 +17,7 @@ _SETTINGS = {
     "ansi": {"spark.sql.ansi.enabled": "true"},
     "timestampNTZ": {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
 }
-_QUERY = re.compile(r"(select|with|values|table|from|\()\b|\(", re.IGNORECASE)
+_QUERY = re.compile(r"(select|with|values|table|from)\b|\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def scripts() -> Iterator[Script]:
 
 def is_query(statement: str) -> bool:
     """Whether a statement has rows, and changes nothing."""
-    head = re.match(_QUERY, statement)
+    head = _QUERY.match(statement)
     return head is not None and re.search(r"\binsert\s+(into|overwrite)\b", statement, re.IGNORECASE) is None
 
 

@@ -29,7 +29,7 @@ from handler.spark import register
 from tests.handler.spark.extension.sessions import all_files_read, session
 from tests.tables.releases import RELEASES
 
-__all__ = ["Run", "costs", "extended_session", "options", "reported"]
+__all__ = ["Run", "comparable", "costs", "extended_session", "options", "reported"]
 
 #: Way -> settings of the session. Hudi skips by its metadata table in both, where the extension leaves a scan to it.
 WAYS = {"Hudi": {"spark.sargo.enabled": "false"}, "Sargo": {"spark.sargo.enabled": "true"}}
@@ -85,11 +85,20 @@ def run_once(spark: SparkSession, sql: str, way: str, cost: Cost) -> None:
     cost.cpu = min(cost.cpu, cpu_seconds() - before)
     cost.wall = min(cost.wall, time.monotonic() - begun)
     cost.files = all_files_read(frame)
-    cost.rows = sorted(repr(tuple(map(_compared, row))) for row in rows)
+    cost.rows = sorted(map(comparable, rows))
 
 
-def _compared(value: Any) -> Any:
-    return f"{value:.8g}" if isinstance(value, float) else value
+def comparable(value: Any) -> str:
+    """A value as a text, without the digits of a number that depend on the order of a sum."""
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(comparable, value))})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(comparable, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(sorted(f'{comparable(k)}: {comparable(v)}' for k, v in value.items()))}}}"
+    return repr(value)
 
 
 def line(name: str, hudi: Cost, sargo: Cost) -> str:
@@ -156,9 +165,11 @@ def extended_session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     with tempfile.TemporaryDirectory() as work:
         jar = Path(shutil.copy(spark_jar("3.5"), work))  # it may be built anew meanwhile
         spark = session([jar, RELEASES["1.2.0"].jar], Path(work), {**_SETTINGS, **settings})
-        register(spark)
-        yield spark
-        spark.stop()
+        try:
+            register(spark)
+            yield spark
+        finally:
+            spark.stop()
 
 
 def options(program: str, queries: Iterable[str]) -> argparse.ArgumentParser:

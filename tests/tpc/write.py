@@ -28,6 +28,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 RELEASE = RELEASES["1.2.0"]
+#: Files stay as they were written, with column_stats alone.
+PLAIN = {
+    "hoodie.index.type": "SIMPLE",
+    "hoodie.parquet.small.file.limit": "0",
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.clean.automatic": "false",
+    "hoodie.compact.inline": "false",
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "false",
+}
 
 
 def options(layout: Layout, files: int, operation: str, small: bool) -> dict[str, str]:
@@ -46,14 +57,7 @@ def options(layout: Layout, files: int, operation: str, small: bool) -> dict[str
         "hoodie.bulkinsert.sort.mode": "NONE",
         "hoodie.bulkinsert.shuffle.parallelism": str(files),
         "hoodie.upsert.shuffle.parallelism": "4",
-        "hoodie.index.type": "SIMPLE",
-        "hoodie.parquet.small.file.limit": "0",
-        "hoodie.embed.timeline.server": "false",
-        "hoodie.clean.automatic": "false",
-        "hoodie.compact.inline": "false",
-        "hoodie.metadata.enable": "true",
-        "hoodie.metadata.index.column.stats.enable": "true",
-        "hoodie.metadata.index.partition.stats.enable": "false",
+        **PLAIN,
     }
     if small:  # what is packed shrinks most when nothing in it is compressed yet
         given |= {
